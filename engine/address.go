@@ -1,0 +1,66 @@
+package engine
+
+import (
+	"regexp"
+	"strings"
+)
+
+// nameRE is the form of a rig, pod or member name: what tmux, the shell and the
+// address syntax all carry unchanged.
+var nameRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+
+// MaxNameLen is the longest rig, pod or member name, in bytes.
+const MaxNameLen = 64
+
+// ValidName reports whether s may name a rig, a pod or a member.
+func ValidName(s string) bool { return len(s) <= MaxNameLen && nameRE.MatchString(s) }
+
+// Address is the canonical address of a seat, pod-member@rig. It is also the
+// name of the seat's tmux session. It is derived, never split: both names may
+// hold hyphens.
+func Address(pod, member, rig string) string { return pod + "-" + member + "@" + rig }
+
+// Logical is the logical id of a seat inside its rig, pod.member.
+func Logical(pod, member string) string { return pod + "." + member }
+
+// SeatRef is a reference to a seat as somebody typed it: pod-member@rig,
+// pod.member@rig or pod.member.
+type SeatRef struct {
+	Member string // before the first '@', or the whole text
+	Rig    string // after it; "" when the reference names no rig
+}
+
+// ParseSeatRef takes a reference apart. The rig is everything after the first
+// '@'. It refuses an empty reference and an empty side.
+func ParseSeatRef(s string) (SeatRef, error) {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return SeatRef{}, Errorf(CodeSeatRefRequired, "a seat is required").
+			WithHint("name it as pod-member@rig or pod.member; `rig ps --seats` lists them")
+	}
+	member, rig, at := strings.Cut(s, "@")
+	if at && (member == "" || rig == "") {
+		return SeatRef{}, Errorf(CodeInvalid, "%q is not a seat address", s).
+			WithHint("write pod-member@rig, pod.member@rig or pod.member")
+	}
+	return SeatRef{Member: member, Rig: rig}, nil
+}
+
+// Matches reports whether the reference means this seat of this rig.
+func (r SeatRef) Matches(rig string, s Seat) bool {
+	if r.Rig != "" && r.Rig != rig {
+		return false
+	}
+	if r.Member == Logical(s.Pod, s.Member) {
+		return true
+	}
+	return r.Rig != "" && r.Member+"@"+r.Rig == Address(s.Pod, s.Member, rig)
+}
+
+// String gives the reference back as it would be typed.
+func (r SeatRef) String() string {
+	if r.Rig == "" {
+		return r.Member
+	}
+	return r.Member + "@" + r.Rig
+}

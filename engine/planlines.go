@@ -1,0 +1,99 @@
+package engine
+
+import "fmt"
+
+// LineKind tells a renderer what a line of a plan is, so that it can be drawn
+// without reading its text.
+type LineKind int
+
+// Kinds of plan lines.
+const (
+	LineTitle LineKind = iota
+	LinePhase
+	LineStep
+	LineCommit // the step below which nothing can be undone
+	LineIntent
+	LineChange
+	LineUnchanged
+	LineBlocker
+	LineHint
+	LineWarning
+	LineCommand
+	LineNote
+)
+
+// Line is one line of a plan's only text form.
+type Line struct {
+	Kind LineKind `json:"kind"`
+	Text string   `json:"text"`
+}
+
+// Lines is the only text form of a plan: the command line, the wizards and the
+// golden tests all draw these.
+func (p *Plan) Lines() []Line {
+	var out []Line
+	add := func(k LineKind, format string, a ...any) {
+		out = append(out, Line{k, fmt.Sprintf(format, a...)})
+	}
+	add(LineTitle, "%s %s", p.Verb, p.Target)
+	if p.Reason != "" {
+		add(LineNote, "reason: %s", p.Reason)
+	}
+	if p.Operator.Name != "" {
+		add(LineNote, "operator: %s", p.Operator)
+	}
+	for _, i := range p.Intents {
+		text := fmt.Sprintf("%-10s %s", i.Action, i.Seat)
+		if i.Reason != "" {
+			text += "  (" + i.Reason + ")"
+		}
+		add(LineIntent, "%s", text)
+	}
+	for _, ph := range p.Phases {
+		add(LinePhase, "%s", ph.Title)
+		for _, s := range ph.Steps {
+			switch s.Effect {
+			case EffectCommit:
+				add(LineCommit, "%s  — commit: nothing below can be undone", s.Title)
+			case EffectOneWay:
+				add(LineStep, "%s  — cannot be undone", s.Title)
+			case EffectNone, EffectReversible:
+				add(LineStep, "%s", s.Title)
+			}
+		}
+	}
+	for _, c := range p.Changes {
+		where := c.Field
+		if c.Seat != "" {
+			where = c.Seat + " " + c.Field
+		}
+		add(LineChange, "%s: %s → %s", where, orNone(c.Before), orNone(c.After))
+	}
+	for _, u := range p.Unchanged {
+		add(LineUnchanged, "stays: %s", u)
+	}
+	for _, w := range p.Warnings {
+		add(LineWarning, "warning: %s", w)
+	}
+	for _, b := range p.Blockers {
+		if b.Seat != "" {
+			add(LineBlocker, "blocked: %s [%s]: %s", b.Seat, b.Code, b.Message)
+		} else {
+			add(LineBlocker, "blocked [%s]: %s", b.Code, b.Message)
+		}
+		if b.Hint != "" {
+			add(LineHint, "→ %s", b.Hint)
+		}
+	}
+	if p.Command != "" {
+		add(LineCommand, "%s", p.Command)
+	}
+	return out
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
