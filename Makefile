@@ -1,0 +1,84 @@
+# The targets a person or a CI runner calls. Every one may be run alone, in a fresh clone.
+#
+#   make demo      build, then a rig of seven simulated seats with the console on it
+#   make test      vet and every test with the race detector
+#   make ci        what the CI runs: test, lint, and the smoke test against the real clients
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := build
+MAKEFLAGS += --no-print-directory
+
+export PATH := $(PATH):/usr/local/go/bin
+
+GOFUMPT_VERSION  := v0.12.0
+GOLANGCI_VERSION := v2.15.0
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.0.0-dev)
+COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+
+# Packages under testdata are outside ./... by Go's own rule, so they are named.
+PACKAGES := ./... ./testdata/realcli/mock ./testdata/measure
+FUZZTIME ?= 5s
+BENCHCOUNT ?= 6
+BENCHTIME ?= 0.3s
+SEATS ?= 20 100 200
+
+.PHONY: build demo test lint fmt fuzz bench realcli facts measure ci tools clean help
+
+help: ## list the targets
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+build: ## bin/rig
+	@.ci/need go
+	@CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/rig ./cmd/rig
+
+demo: ## a rig of simulated agents on a private tmux server, and the console on it
+	@.ci/need go tmux
+	@$(MAKE) build
+	@exec bin/rig demo
+
+test: ## go vet, then every test with -race
+	@.ci/need go tmux git cc
+	go vet $(PACKAGES)
+	go test -race -timeout 20m $(PACKAGES)
+
+lint: tools ## gofumpt and golangci-lint, at pinned versions
+	@.ci/lint $(PACKAGES)
+
+fmt: tools ## rewrite the sources as gofumpt wants them
+	@"$$(.ci/tool gofumpt)" -w $$(git ls-files -co --exclude-standard '*.go')
+
+tools:
+	@.ci/tool gofumpt mvdan.cc/gofumpt $(GOFUMPT_VERSION) >/dev/null
+	@.ci/tool golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint $(GOLANGCI_VERSION) >/dev/null
+
+fuzz: ## every fuzz target for FUZZTIME (5s)
+	@.ci/need go
+	@.ci/fuzz $(FUZZTIME)
+
+bench: ## every benchmark, into bin/bench.txt for benchstat
+	@.ci/need go tmux
+	@mkdir -p bin
+	go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -count $(BENCHCOUNT) ./... | tee bin/bench.txt
+
+facts: ## what the product relies on in the real Claude Code and Codex (1.2 GB on first use)
+	@.ci/need go tmux jq npm
+	@testdata/realcli/facts.sh
+
+realcli: build ## the smoke test of rig against the real clients, after the facts
+	@.ci/need go tmux jq npm
+	@testdata/realcli/facts.sh
+	@testdata/realcli/smoke.sh
+
+measure: build ## what the console costs at SEATS (20 100 200) seats: one table row each
+	@.ci/need go tmux
+	@mkdir -p bin
+	@go build -o bin/measure ./testdata/measure
+	@for n in $(SEATS); do bin/measure -rig bin/rig -seats $$n -header=$$([ $$n = $(firstword $(SEATS)) ] && echo true || echo false); done
+
+ci: ## test, lint, real clients
+	@.ci/run
+
+clean: ## remove build output and fetched tools
+	@rm -rf bin dist
