@@ -13,6 +13,8 @@ type Clock interface {
 // IDs makes unique, sortable ids (ULIDs): a later id sorts after an earlier one.
 type IDs interface {
 	New() string
+	// UUID makes a random version 4 UUID, for native ids that we may choose.
+	UUID() string
 }
 
 // SpecSource reads specs for the planners: a path, or the name of a built-in

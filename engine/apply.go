@@ -1,0 +1,182 @@
+package engine
+
+import (
+	"context"
+	"time"
+)
+
+// Apply makes a plan happen: it takes the leases, plans again and compares
+// fingerprints, journals and runs the steps, and gives the receipt. progress may
+// be nil; it is called with the journal after each change.
+//
+// A refusal before the journal (blockers, a stale plan, a lease that somebody
+// holds, a plan used before) is an error and changes nothing. Once the journal
+// exists the answer is a receipt: what failed is told in it.
+func (e *Engine) Apply(ctx context.Context, shown *Plan, progress func(OpProgress)) (*Receipt, error) {
+	if !shown.Applicable() {
+		return nil, blockedError(shown)
+	}
+	if shown.Detached && e.d.Spawner != nil {
+		return e.applyDetached(ctx, shown, progress)
+	}
+	return e.applyHere(ctx, shown, progress)
+}
+
+func blockedError(p *Plan) *Error {
+	b := p.Blockers[0]
+	err := &Error{Code: b.Code, Op: string(p.Verb), Target: p.Target, Msg: b.Message, Hint: b.Hint}
+	return err.With("blockers", p.Blockers)
+}
+
+// applyHere runs the plan in this process.
+func (e *Engine) applyHere(ctx context.Context, shown *Plan, progress func(OpProgress)) (*Receipt, error) {
+	l, err := e.takeLeases(ctx, shown)
+	if err != nil {
+		return nil, err
+	}
+	defer l.release()
+	plan, err := e.Plan(ctx, shown.Request)
+	if err != nil {
+		return nil, err
+	}
+	plan.ID, plan.CreatedAt = shown.ID, shown.CreatedAt
+	if plan.Fingerprint() != shown.Fingerprint() {
+		return nil, staleError(shown, plan)
+	}
+	r := &run{e: e, plan: plan, lease: l, progress: progress, evidence: map[string]Evidence{}}
+	if err := r.begin(ctx); err != nil {
+		return nil, err
+	}
+	stop := l.heartbeat(ctx)
+	defer stop()
+	r.units(ctx)
+	return r.finish()
+}
+
+func staleError(shown, now *Plan) *Error {
+	return Errorf(CodePlanStale, "the world moved since the plan was made").
+		On(string(shown.Verb), shown.Target).
+		WithHint("look at what moved, then plan again").
+		With("moved", FactDiff(shown, now)).With("fingerprint", now.Fingerprint()).
+		With("blockers", now.Blockers)
+}
+
+// applyDetached starts a process that outlives this one and follows its journal.
+func (e *Engine) applyDetached(ctx context.Context, shown *Plan, progress func(OpProgress)) (*Receipt, error) {
+	if err := e.refuseHeld(ctx, shown); err != nil {
+		return nil, err
+	}
+	t := Ticket{OpID: shown.ID, Request: shown.Request, Fingerprint: shown.Fingerprint()}
+	t.Request.Operator = shown.Operator
+	if err := e.d.Spawner.Spawn(ctx, t); err != nil {
+		return nil, err
+	}
+	return e.Follow(ctx, shown.ID, progress)
+}
+
+// ApplyTicket is the body of the detached process: it plans the ticket's request
+// and applies it if the fingerprint still holds. A refusal before the journal is
+// left on record as a failed operation, so that the follower learns of it.
+func (e *Engine) ApplyTicket(ctx context.Context, t Ticket) (*Receipt, error) {
+	shown, err := e.Plan(ctx, t.Request)
+	if err == nil {
+		shown.ID = t.OpID
+		switch {
+		case shown.Fingerprint() != t.Fingerprint:
+			err = staleError(shown, shown)
+		case !shown.Applicable():
+			err = blockedError(shown)
+		default:
+			var rec *Receipt
+			if rec, err = e.applyHere(ctx, shown, nil); err == nil {
+				return rec, nil
+			}
+		}
+	}
+	return nil, e.recordRefusal(t, err)
+}
+
+// Follow waits for an operation to end and gives its receipt. It returns
+// CodeUnavailable with the operation's id when ctx ends first: the operation
+// goes on.
+func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgress)) (*Receipt, error) {
+	var seen int64 = -1
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		now, err := e.d.Store.Changed(ctx)
+		if err == nil && now != seen {
+			seen = now
+			op, steps, err := e.Operation(ctx, opID)
+			if err == nil && progress != nil {
+				progress(OpProgress{op, steps})
+			}
+			if err == nil && op.State.Ended() {
+				return receiptOf(op)
+			}
+			if err == nil && e.ownerDead(op.Owner) {
+				return nil, Errorf(CodeInternal, "the process that ran the operation has died").
+					On(string(op.Verb), op.Target).
+					WithHint("`rig op show %s` shows how far it came; finish or roll it back", op.ID)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, Errorf(CodeUnavailable, "still running").On("follow", opID).
+				WithHint("it goes on without you; `rig op show %s` follows it", opID).Wrap(ctx.Err())
+		case <-tick.C:
+		}
+	}
+}
+
+// Operation gives an operation with its journal. An operation whose owner is
+// proven dead reads as unfinished.
+func (e *Engine) Operation(ctx context.Context, id string) (Operation, []OperationStep, error) {
+	var op Operation
+	var steps []OperationStep
+	err := e.d.Store.Read(ctx, func(r Reader) error {
+		var err error
+		if op, err = r.Operation(id); err != nil {
+			return err
+		}
+		steps, err = r.Steps(id)
+		return err
+	})
+	if err == nil && !op.State.Ended() && e.ownerDead(op.Owner) {
+		op.State = OpUnfinished
+	}
+	return op, steps, err
+}
+
+// Operations lists operations, newest first, with unfinished ones named so.
+func (e *Engine) Operations(ctx context.Context, f OperationFilter) ([]Operation, error) {
+	var ops []Operation
+	err := e.d.Store.Read(ctx, func(r Reader) error {
+		var err error
+		ops, err = r.Operations(f)
+		return err
+	})
+	for i := range ops {
+		if !ops[i].State.Ended() && e.ownerDead(ops[i].Owner) {
+			ops[i].State = OpUnfinished
+		}
+	}
+	return ops, err
+}
+
+// ownerDead reports positive proof that a process is gone: another boot, no such
+// pid, or the pid belongs to a process that started at another time. Anything
+// unclear is not proof.
+func (e *Engine) ownerDead(o Owner) bool {
+	if o.PID == 0 {
+		return false
+	}
+	if o.Boot != "" && o.Boot != e.d.Procs.Boot() {
+		return true
+	}
+	start, ok, err := e.d.Procs.Start(o.PID)
+	if err != nil {
+		return false
+	}
+	return !ok || (o.PIDStart != "" && start != o.PIDStart)
+}

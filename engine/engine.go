@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// Config holds the knobs of the engine with their defaults filled in by
+// DefaultConfig.
+type Config struct {
+	ReadyTimeout  time.Duration // how long a start may take before it is not_ready
+	IdentifyWait  time.Duration // how long to wait for a native id after readiness
+	Parallel      int           // seats started at once
+	PaneWidth     int           // size of a new seat's session
+	PaneHeight    int
+	LeaseTTL      time.Duration // shown to others; takeover needs proof of death
+	SubmitPause   time.Duration // between a paste and its Enter
+	VerifyTimeout time.Duration // how long a send waits for proof of delivery
+	PollEvery     time.Duration // fallback inventory interval of the observer
+	UndoWindow    time.Duration // how long a handover can be undone
+}
+
+// DefaultConfig gives the documented defaults.
+func DefaultConfig() Config {
+	return Config{
+		ReadyTimeout: 30 * time.Second, IdentifyWait: 6 * time.Second, Parallel: 16,
+		PaneWidth: 160, PaneHeight: 48, LeaseTTL: 15 * time.Second,
+		SubmitPause: 300 * time.Millisecond, VerifyTimeout: 5 * time.Second,
+		PollEvery: 2 * time.Second, UndoWindow: 10 * time.Minute,
+	}
+}
+
+// Self is what the calling process knows about itself from its environment.
+type Self struct {
+	Seat       string // RIG_SEAT: address of the seat we run in, "" outside
+	Generation string // RIG_GENERATION
+	Session    string // RIG_SESSION: our id of the occupant
+	Pane       string // TMUX_PANE
+	Socket     string // socket path of $TMUX, "" outside tmux
+	Login      string // login name
+}
+
+// Deps is everything the engine needs from outside. All fields but Spawner, Log
+// and Self are required.
+type Deps struct {
+	Store     Store
+	Mux       Mux
+	Runtimes  map[RuntimeName]Runtime
+	Specs     SpecSource
+	Occupants Occupants
+	Procs     Processes
+	Spawner   Spawner // nil: detached operations run in this process
+	Clock     Clock
+	IDs       IDs
+	Env       []string // the caller's environment, for launches
+	RigEnv    []string // RIG_HOME and the like, as every occupant needs them to find us
+	Self      Self
+	Build     string // version and commit, named on operations and receipts
+	Config    Config
+	Log       *slog.Logger
+}
+
+// Engine plans, applies and observes. It holds no state of the world: every
+// answer is read anew.
+type Engine struct {
+	d        Deps
+	planners map[Verb]planner
+	steps    map[StepKind]executor
+}
+
+// planner fills a plan by reading only. It returns an error for a request that
+// is malformed; everything that merely prevents the apply becomes a blocker.
+type planner func(ctx context.Context, e *Engine, w *world, p *Plan) error
+
+// New makes an engine from its dependencies.
+func New(d Deps) *Engine {
+	if d.Log == nil {
+		d.Log = slog.New(slog.DiscardHandler)
+	}
+	def := DefaultConfig()
+	fillConfig(&d.Config, def)
+	e := &Engine{d: d}
+	e.planners = map[Verb]planner{
+		VerbUp: planUp, VerbDown: planDown, VerbLaunch: planLaunch,
+		VerbAdopt: planAdopt, VerbRelease: planRelease,
+	}
+	e.steps = stepTable()
+	return e
+}
+
+func fillConfig(c *Config, def Config) {
+	durations := []struct{ have, want *time.Duration }{
+		{&c.ReadyTimeout, &def.ReadyTimeout},
+		{&c.IdentifyWait, &def.IdentifyWait},
+		{&c.LeaseTTL, &def.LeaseTTL},
+		{&c.SubmitPause, &def.SubmitPause},
+		{&c.VerifyTimeout, &def.VerifyTimeout},
+		{&c.PollEvery, &def.PollEvery},
+		{&c.UndoWindow, &def.UndoWindow},
+	}
+	for _, d := range durations {
+		if *d.have == 0 {
+			*d.have = *d.want
+		}
+	}
+	ints := []struct{ have, want *int }{
+		{&c.Parallel, &def.Parallel}, {&c.PaneWidth, &def.PaneWidth}, {&c.PaneHeight, &def.PaneHeight},
+	}
+	for _, i := range ints {
+		if *i.have == 0 {
+			*i.have = *i.want
+		}
+	}
+}
+
+// The verbs with a planner.
+const (
+	VerbUp      Verb = "up"
+	VerbDown    Verb = "down"
+	VerbLaunch  Verb = "launch"
+	VerbAdopt   Verb = "adopt"
+	VerbRelease Verb = "release"
+)
+
+// runtime gives the adapter of a runtime, or an error with a hint.
+func (e *Engine) runtime(name RuntimeName) (Runtime, error) {
+	if r, ok := e.d.Runtimes[name]; ok {
+		return r, nil
+	}
+	return nil, Errorf("runtime_unsupported", "this build has no runtime %q", name).
+		WithHint("use claude-code, codex or terminal")
+}
+
+// Operator gives who acts when nobody names an operator: the seat we run in,
+// else the login name; always marked as derived.
+func (e *Engine) Operator() Operator {
+	if e.d.Self.Seat != "" {
+		return Operator{Name: e.d.Self.Seat, Derived: true}
+	}
+	return Operator{Name: e.d.Self.Login, Derived: true}
+}
+
+// Plan makes the dry run of a request: a pure read of the record, tmux and
+// files. A malformed request is an error; whatever prevents the apply is a
+// blocker in the plan.
+func (e *Engine) Plan(ctx context.Context, r Request) (*Plan, error) {
+	pl, ok := e.planners[r.Verb]
+	if !ok {
+		return nil, Errorf(CodeInvalid, "no verb %q", r.Verb).WithHint("`rig help` lists the verbs")
+	}
+	w, err := e.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{
+		ID: e.d.IDs.New(), Request: r, Verb: r.Verb, Target: r.Target, Reason: r.Reason,
+		Operator: r.Operator, CreatedAt: w.now,
+		Phases: []Phase{}, Changes: []Change{}, Unchanged: []string{}, Blockers: []Blocker{},
+		Warnings: []string{}, Basis: []Fact{}, Leases: []string{},
+	}
+	if p.Operator.Name == "" {
+		p.Operator = e.Operator()
+	}
+	if err := pl(ctx, e, w, p); err != nil {
+		return nil, err
+	}
+	return p, nil
+}

@@ -1,0 +1,164 @@
+package engine
+
+import (
+	"sort"
+	"strings"
+	"time"
+)
+
+// opViews lists the operations that have not ended.
+func (b *builder) opViews() []OpView {
+	out := []OpView{}
+	for _, op := range b.in.Record.Open {
+		v := OpView{
+			ID: op.ID, Verb: op.Verb, Target: op.Target, State: op.State, Operator: op.Operator,
+			StartedAt: op.StartedAt, EndedAt: op.EndedAt, Error: op.Error, UndoUntil: op.UndoUntil,
+		}
+		if b.in.Dead[op.ID] {
+			v.State = OpUnfinished
+		}
+		for _, st := range b.in.Steps[op.ID] {
+			v.Total++
+			switch st.State {
+			case StepDone, StepSkipped:
+				v.Done++
+			case StepStarted:
+				v.Now = st.Title
+			case StepPending, StepFailed, StepUndone, StepUnknown:
+			}
+		}
+		out = append(out, v)
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].StartedAt.After(out[j].StartedAt) })
+	return out
+}
+
+// attention finds everything that waits for a person.
+func (b *builder) attention(f *Fleet) []AttentionItem {
+	items := []AttentionItem{}
+	for _, s := range f.Seats() {
+		items = append(items, b.seatAttention(s)...)
+	}
+	items = append(items, b.shared(f)...)
+	for _, op := range f.Ops {
+		if op.State == OpUnfinished {
+			items = append(items, AttentionItem{
+				Key: AttnUnfinished + "/" + op.ID, Class: AttnUnfinished, OpID: op.ID, Weight: 80, Since: op.StartedAt,
+				Reason: string(op.Verb) + " of " + op.Target + " was cut off half-way",
+				Remedy: "rig op finish " + op.ID + " or rig op rollback " + op.ID,
+			})
+		}
+	}
+	if f.Live && f.Server.State == Unknown {
+		items = append(items, AttentionItem{
+			Key: AttnServer, Class: AttnServer, Weight: 100, Since: b.in.Now.Truncate(time.Hour),
+			Reason: "tmux does not answer: " + f.Server.Why, Remedy: "rig doctor",
+		})
+	}
+	for i := range items {
+		b.acknowledge(&items[i])
+		if s := f.Seat(items[i].SeatID); s != nil {
+			s.Attention = append(s.Attention, items[i].Key)
+		}
+		for j := range f.Rigs {
+			if f.Rigs[j].Name == items[i].Rig && items[i].Acked == "" {
+				f.Rigs[j].Attention++
+			}
+		}
+	}
+	sort.SliceStable(items, func(i, j int) bool {
+		a, z := items[i], items[j]
+		if (a.Acked == "") != (z.Acked == "") {
+			return a.Acked == ""
+		}
+		if a.Weight != z.Weight {
+			return a.Weight > z.Weight
+		}
+		if !a.Since.Equal(z.Since) {
+			return a.Since.Before(z.Since)
+		}
+		return a.Key < z.Key
+	})
+	return items
+}
+
+func (b *builder) acknowledge(it *AttentionItem) {
+	a, ok := b.acks[it.Key]
+	if !ok || (!a.Until.IsZero() && !a.Until.After(b.in.Now)) {
+		return
+	}
+	it.Acked, it.Until = orText(a.By, "somebody"), a.Until
+}
+
+// gateCodes are the readings that mean a gate of the client rather than a
+// question of the agent.
+var gateCodes = map[Code]bool{
+	"trust_gate": true, "login_required": true, "hook_trust_gate": true, "update_gate": true, "settings_error": true,
+	"settings_warning": true, "resume_selection": true, "conversation_locked": true, "onboarding_gate": true,
+	"api_key_gate": true, "bypass_gate": true, "cwd_gate": true,
+}
+
+func (b *builder) seatAttention(s *SeatView) []AttentionItem {
+	item := func(class, detail, reason, remedy string, weight int) AttentionItem {
+		since := s.Since
+		if since.IsZero() {
+			since = s.OutcomeAt
+		}
+		return AttentionItem{
+			Key:   strings.Join([]string{class, s.ID, itoa(s.Generation), detail}, "/"),
+			Class: class, Seat: s.Address, SeatID: s.ID, Rig: s.Rig, Reason: reason, Remedy: remedy, Weight: weight, Since: since,
+			Evidence: map[string]any{"source": s.Activity.Source, "rule": s.Activity.Rule},
+		}
+	}
+	attach := "rig attach " + s.Address
+	switch s.Life {
+	case LifeDead:
+		return []AttentionItem{item(AttnDead, "", "its process has ended: "+s.LifeWhy, "rig seat clean "+s.Address, 70)}
+	case LifeLost:
+		return []AttentionItem{item(AttnLost, "", "on record, but "+s.LifeWhy, "rig seat clean "+s.Address+", or rig up "+s.Rig, 75)}
+	case LifeAttention:
+		return []AttentionItem{item(AttnStartup, "", s.LifeWhy, attach+" and answer it there", 85)}
+	case LifeRunning, LifeStarting, LifeStopped, LifeNever, LifeUnknown:
+	}
+	code := string(s.Activity.Code)
+	switch {
+	case s.Activity.State == ActivityWaiting && gateCodes[s.Activity.Code]:
+		return []AttentionItem{item(AttnGate, code, s.Activity.Why, attach+" and answer it there", 88)}
+	case s.Activity.State == ActivityWaiting:
+		return []AttentionItem{item(AttnWaiting, code+s.Since.UTC().Format("150405"), s.Activity.Why, attach+" and answer it there", 90)}
+	case s.Activity.State == ActivityLimit:
+		return []AttentionItem{item(AttnLimit, code, s.Activity.Why, "wait for the reset, or hand the seat over", 50)}
+	}
+	return nil
+}
+
+// shared finds seats whose occupants hold one conversation.
+func (b *builder) shared(f *Fleet) []AttentionItem {
+	byToken := map[string][]*SeatView{}
+	for _, s := range f.Seats() {
+		last := b.w.latest[s.ID]
+		if s.Life == LifeRunning && !last.Token.Empty() {
+			byToken[last.Token.Reveal()] = append(byToken[last.Token.Reveal()], s)
+		}
+	}
+	var out []AttentionItem
+	for _, seats := range byToken {
+		if len(seats) < 2 {
+			continue
+		}
+		names := make([]string, len(seats))
+		for i, s := range seats {
+			names[i] = s.Address
+		}
+		sort.Strings(names)
+		for _, s := range seats {
+			out = append(out, AttentionItem{
+				Key: AttnShared + "/" + s.ID + "/" + itoa(s.Generation), Class: AttnShared, Seat: s.Address, SeatID: s.ID, Rig: s.Rig,
+				Reason: "one conversation is open in " + strings.Join(names, " and "),
+				Remedy: "stop all but one: rig seat stop " + s.Address, Weight: 95, Since: s.StartedAt,
+			})
+		}
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Key < out[j].Key })
+	return out
+}

@@ -1,0 +1,202 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// leases is what one operation holds.
+type leases struct {
+	e     *Engine
+	opID  string
+	owner Owner
+	mu    sync.Mutex
+	keys  []string
+	fence int64
+}
+
+// takeLeases grants every lease of a plan in one transaction, or none.
+func (e *Engine) takeLeases(ctx context.Context, p *Plan) (*leases, error) {
+	l := &leases{e: e, opID: p.ID, keys: append([]string(nil), p.Leases...)}
+	l.owner = e.d.Procs.Self(p.Operator.Name)
+	err := e.d.Store.Write(ctx, func(tx Tx) error {
+		if _, err := tx.Operation(p.ID); err == nil {
+			return Errorf(CodePlanUsed, "this plan was applied before").On(string(p.Verb), p.Target).
+				WithHint("plan again; `rig op show %s` shows what it did", p.ID)
+		}
+		fence, err := tx.NextFence()
+		if err != nil {
+			return err
+		}
+		l.fence = fence
+		for _, key := range l.keys {
+			if err := e.grant(tx, key, l); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// grant writes one lease row, or refuses with who holds it. A dead holder whose
+// operation has ended leaves nothing behind, so its lease is taken over; a dead
+// holder of an unfinished operation must be finished or rolled back first.
+func (e *Engine) grant(tx Tx, key string, l *leases) error {
+	if held, err := tx.Lease(key); err == nil && held.OpID != l.opID {
+		if err := e.holderRefusal(tx, held); err != nil {
+			return err
+		}
+	}
+	now := e.d.Clock.Now()
+	return tx.PutLease(Lease{
+		Key: key, OpID: l.opID, Owner: l.owner, Fence: l.fence,
+		GrantedAt: now, ExpiresAt: now.Add(e.d.Config.LeaseTTL),
+	})
+}
+
+// holderRefusal gives the error for a held lease, nil when it may be taken over.
+func (e *Engine) holderRefusal(r Reader, held Lease) error {
+	op, err := r.Operation(held.OpID)
+	ended := err != nil || op.State.Ended()
+	dead := e.ownerDead(held.Owner)
+	if dead && ended {
+		return nil
+	}
+	verb := string(op.Verb)
+	if verb == "" {
+		verb = "an operation"
+	}
+	holder := map[string]any{
+		"operation": held.OpID, "verb": verb, "by": held.Owner.Label, "pid": held.Owner.PID,
+		"since": held.GrantedAt.UTC().Format(time.RFC3339),
+	}
+	if dead {
+		return Errorf("operation_unfinished", "%s by %s was cut off half-way", verb, held.Owner.Label).
+			WithHint("`rig op show %s`, then `rig op finish %s` or `rig op rollback %s`", held.OpID, held.OpID, held.OpID).
+			With("holder", holder)
+	}
+	return Errorf(CodeInProgress, "%s by %s is under way", verb, held.Owner.Label).
+		WithHint("`rig op show %s` follows it; try again when it has ended", held.OpID).
+		With("holder", holder)
+}
+
+// refuseHeld asks, before a process is started for nothing, whether a lease is
+// free. The grant itself decides.
+func (e *Engine) refuseHeld(ctx context.Context, p *Plan) error {
+	return e.d.Store.Read(ctx, func(r Reader) error {
+		for _, key := range p.Leases {
+			held, err := r.Lease(key)
+			if err != nil {
+				continue
+			}
+			if err := e.holderRefusal(r, held); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// check refuses a write whose fencing number is no longer the lease's.
+func (l *leases) check(tx Tx) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, key := range l.keys {
+		held, err := tx.Lease(key)
+		if err != nil || held.OpID != l.opID || held.Fence != l.fence {
+			return Errorf(CodeLeaseLost, "the lease on %s was taken over", key).
+				WithHint("`rig op list` shows who acts on it now")
+		}
+	}
+	return nil
+}
+
+// add grants further leases inside a transaction of the operation: rows that it
+// has just made.
+func (l *leases) add(tx Tx, keys ...string) error {
+	for _, key := range keys {
+		if err := l.e.grant(tx, key, l); err != nil {
+			return err
+		}
+	}
+	l.mu.Lock()
+	l.keys = append(l.keys, keys...)
+	l.mu.Unlock()
+	return nil
+}
+
+// fenced runs a write that carries the fencing number.
+func (l *leases) fenced(ctx context.Context, fn func(Tx) error) error {
+	return l.e.d.Store.Write(ctx, func(tx Tx) error {
+		if err := l.check(tx); err != nil {
+			return err
+		}
+		return fn(tx)
+	})
+}
+
+// heartbeat moves the expiry forward until stop is called.
+func (l *leases) heartbeat(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		t := time.NewTicker(l.e.d.Config.LeaseTTL / 3)
+		defer t.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-t.C:
+				l.beat(ctx)
+			}
+		}
+	}()
+	return func() { cancel(); <-done }
+}
+
+func (l *leases) beat(ctx context.Context) {
+	err := l.fenced(ctx, func(tx Tx) error {
+		l.mu.Lock()
+		keys := append([]string(nil), l.keys...)
+		l.mu.Unlock()
+		for _, key := range keys {
+			held, err := tx.Lease(key)
+			if err != nil {
+				return err
+			}
+			held.ExpiresAt = l.e.d.Clock.Now().Add(l.e.d.Config.LeaseTTL)
+			if err := tx.PutLease(held); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		l.e.d.Log.Warn("lease heartbeat", "op", l.opID, "err", err)
+	}
+}
+
+// release gives every lease back. It runs after the receipt is on record.
+func (l *leases) release() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	err := l.e.d.Store.Write(ctx, func(tx Tx) error {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for _, key := range l.keys {
+			if err := tx.DeleteLease(key, l.opID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		l.e.d.Log.Error("lease release", "op", l.opID, "err", err)
+	}
+}

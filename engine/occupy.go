@@ -1,0 +1,276 @@
+package engine
+
+import (
+	"context"
+	"time"
+)
+
+// Step kinds that give a seat an occupant.
+const (
+	StepCreate   StepKind = "create_session"
+	StepReady    StepKind = "await_ready"
+	StepIdentify StepKind = "identify"
+	StepOccupy   StepKind = "commit_occupant"
+)
+
+// seatStart is how one seat gets an occupant. It travels in the plan's inputs,
+// because a parent token may be in it.
+type seatStart struct {
+	Address string
+	Start   Start
+	Prompt  string
+	Kind    string     // of the tenure: initial, restore, fresh, fork
+	Good    Continuity // the outcome when everything is proven
+	Source  string     // of the tenure: seat and generation, never a token
+}
+
+func startKey(address string) string { return "start/" + address }
+
+// launched is what a created session hands to the steps after it. It holds
+// tokens, so it is never journaled.
+type launched struct {
+	session   Session
+	socket    string
+	ref       PaneRef
+	parent    ParentToken
+	readiness Readiness
+	identity  Identity
+	prompted  bool
+	at        time.Time
+}
+
+// occupySteps lists the steps that give a seat an occupant.
+func occupySteps(address, session string, agent bool) []Step {
+	steps := []Step{
+		{
+			ID: address + "/create", Kind: StepCreate, Seat: address, Effect: EffectReversible,
+			Title: "create tmux session " + session + " and start the runtime", Args: map[string]string{"session": session},
+		},
+		{ID: address + "/ready", Kind: StepReady, Seat: address, Effect: EffectNone, Title: "wait until it is proven ready"},
+	}
+	if agent {
+		steps = append(steps, Step{
+			ID: address + "/identify", Kind: StepIdentify, Seat: address, Effect: EffectNone,
+			Title: "read its native id from the client's own record",
+		})
+	}
+	return append(steps, Step{
+		ID: address + "/commit", Kind: StepOccupy, Seat: address, Effect: EffectCommit,
+		Title: "record the occupant, its binding and the event",
+	})
+}
+
+func (r *run) start(s Step) (seatStart, error) {
+	v, ok := r.plan.Input(startKey(s.Seat))
+	st, ok2 := v.(seatStart)
+	if !ok || !ok2 {
+		return seatStart{}, Errorf(CodeInternal, "the plan has no start for %s", s.Seat)
+	}
+	return st, nil
+}
+
+func (r *run) launch(s Step) (*launched, error) {
+	v, ok := r.memory.Load(startKey(s.Seat))
+	l, ok2 := v.(*launched)
+	if !ok || !ok2 {
+		return nil, Errorf(CodeInternal, "%s was not created in this run", s.Seat)
+	}
+	return l, nil
+}
+
+// seatID finds the row of a step's seat: rows that this run made are known by
+// address, others by the plan.
+func (r *run) seatID(s Step) (string, bool) {
+	if v, ok := r.memory.Load("seatid/" + s.Seat); ok {
+		id, isText := v.(string)
+		return id, isText
+	}
+	id := s.Args["seat_id"]
+	if id == "" {
+		if v, ok := r.plan.Input("seatid/" + s.Seat); ok {
+			id, _ = v.(string)
+		}
+	}
+	return id, id != ""
+}
+
+func (r *run) seatName(s Step) string { return s.Seat }
+
+func (r *run) seatRow(ctx context.Context, s Step) (Seat, error) {
+	id, ok := r.seatID(s)
+	if !ok {
+		return Seat{}, Errorf(CodeInternal, "no row for %s", s.Seat)
+	}
+	var seat Seat
+	err := r.e.d.Store.Read(ctx, func(rd Reader) error {
+		var err error
+		seat, err = rd.Seat(id)
+		return err
+	})
+	return seat, err
+}
+
+// doCreate writes the launch file and makes the tagged session.
+func doCreate(ctx context.Context, r *run, s Step) (Evidence, error) {
+	st, err := r.start(s)
+	if err != nil {
+		return nil, err
+	}
+	seat, err := r.seatRow(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	rt, err := r.e.runtime(seat.Runtime)
+	if err != nil {
+		return nil, err
+	}
+	d := &r.e.d
+	l := &launched{at: d.Clock.Now(), socket: d.Mux.Socket()}
+	l.session = Session{
+		ID: d.IDs.New(), SeatID: seat.ID, Generation: seat.Generation + 1, Name: s.Args["session"],
+		Runtime: seat.Runtime, Status: SessionRunning, Origin: OriginLaunched, Startup: StartupPending, CreatedAt: l.at,
+	}
+	l.session.Settings = d.Occupants.SettingsFor(seat, l.session.ID, l.session.Generation, false)
+	line, err := rt.Line(r.launchRequest(seat, st, l))
+	if err != nil {
+		return nil, err
+	}
+	l.session.Homes, l.session.Token, l.prompted = line.Homes, line.Token, line.Prompt
+	argv, err := d.Occupants.WriteLaunch(l.session.ID, LaunchFile{Argv: line.Argv, Env: line.Env, Dir: line.Dir, Seat: st.Address})
+	if err != nil {
+		return nil, err
+	}
+	r.memory.Store(startKey(s.Seat), l)
+	l.ref, err = d.Mux.Create(ctx, SessionSpec{
+		Name: s.Args["session"], Dir: line.Dir, Width: d.Config.PaneWidth, Height: d.Config.PaneHeight,
+		Argv: argv, Seat: seat.ID, Gen: genTag(l.session.Generation), Op: r.plan.ID,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return Evidence{
+		"session_id": l.session.ID, "session": s.Args["session"], "pane": string(l.ref.Pane),
+		"pane_pid": l.ref.PID, "epoch": string(l.ref.Epoch), "generation": l.session.Generation,
+	}, nil
+}
+
+func (r *run) launchRequest(seat Seat, st seatStart, l *launched) LaunchRequest {
+	d := &r.e.d
+	start := st.Start
+	switch v := start.(type) {
+	case StartFresh:
+		if v.SessionID == "" {
+			v.SessionID = d.IDs.UUID()
+		}
+		start = v
+	case StartFork:
+		if v.NewID == "" {
+			v.NewID = d.IDs.UUID()
+		}
+		l.parent = v.Parent
+		start = v
+	}
+	env := append([]string(nil), d.Env...)
+	for k, v := range seat.Env {
+		env = append(env, k+"="+v)
+	}
+	return LaunchRequest{
+		Seat: seat, Address: st.Address, SessionID: l.session.ID, Generation: l.session.Generation,
+		Start: start, Prompt: st.Prompt, Settings: l.session.Settings, Env: env,
+		RigEnv: append([]string{
+			"RIG_SEAT=" + st.Address, "RIG_GENERATION=" + itoa(l.session.Generation), "RIG_SESSION=" + l.session.ID,
+		}, d.RigEnv...),
+	}
+}
+
+// undoCreate ends every session that carries this operation's tag for the seat,
+// with the client in it, and removes an unread launch file. It works from the
+// inventory, so that it also undoes a create that half happened.
+func undoCreate(ctx context.Context, r *run, s Step) error {
+	id, ok := r.seatID(s)
+	if !ok {
+		return nil
+	}
+	if l, err := r.launch(s); err == nil {
+		if err := r.e.d.Occupants.RemoveLaunch(l.session.ID); err != nil {
+			r.warn(err.Error())
+		}
+		r.sight().forget(l.ref.Pane)
+	}
+	inv := r.e.d.Mux.Inventory(ctx)
+	if inv.Server == Unknown {
+		return Errorf(CodeTmuxProbeFailed, "tmux did not answer, so a session of this operation may be left").
+			WithHint("look for a session %s", s.Args["session"]).Wrap(inv.Err)
+	}
+	for _, p := range inv.Panes {
+		if p.Op != r.plan.ID || p.Seat != id {
+			continue
+		}
+		if err := r.e.endPane(ctx, inv.Epoch, p, r.saw(s.ID).Str("session_id")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endPane ends the session of a tagged pane and waits until the client in it is
+// gone; what ignores the hang-up is killed.
+func (e *Engine) endPane(ctx context.Context, epoch Epoch, p Pane, sessionID string) error {
+	client := 0
+	if sessionID != "" {
+		if st, ok, err := e.d.Occupants.RunState(sessionID); err == nil && ok {
+			client = e.sameProcess(st.PID, st.PIDStart)
+		}
+	}
+	err := e.d.Mux.KillSession(ctx, Guard{Pane: p.ID, Epoch: epoch, Seat: p.Seat, Gen: p.Gen, PID: p.PID, DeadOK: true, Session: p.Session})
+	if err != nil && CodeOf(err) != CodeNotFound {
+		return err
+	}
+	if client == 0 || e.gone(ctx, client, 3*time.Second) {
+		return nil
+	}
+	return e.d.Procs.Kill(ctx, client)
+}
+
+// sameProcess gives the pid if it is still the process that started then, else 0.
+func (e *Engine) sameProcess(pid int, start string) int {
+	if pid <= 0 {
+		return 0
+	}
+	now, ok, err := e.d.Procs.Start(pid)
+	if err != nil || !ok || (start != "" && now != start) {
+		return 0
+	}
+	return pid
+}
+
+func (e *Engine) gone(ctx context.Context, pid int, within time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	t := time.NewTicker(20 * time.Millisecond)
+	defer t.Stop()
+	for {
+		if _, ok, err := e.d.Procs.Start(pid); err == nil && !ok {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-t.C:
+		}
+	}
+}
+
+// probeCreate looks for the session's tag.
+func probeCreate(ctx context.Context, r *run, s Step) (StepState, error) {
+	inv := r.e.d.Mux.Inventory(ctx)
+	if inv.Server == Unknown {
+		return StepUnknown, inv.Err
+	}
+	for _, p := range inv.Panes {
+		if p.Op == r.plan.ID && p.Session == s.Args["session"] {
+			return StepDone, nil
+		}
+	}
+	return StepPending, nil
+}

@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// maxPrompt is the longest opening prompt that travels as one argument, in
+// bytes: the kernel stops an argument at 128 KiB.
+const maxPrompt = 100 << 10
+
+// openingPrompt joins what a spec gives an occupant at its start into the one
+// prompt that goes as an argument: who it is, then the files and texts in
+// delivery order. Without startup material there is no prompt: nobody asked for
+// a turn. The second value is a digest of what was read.
+func openingPrompt(address string, m MemberSpec, moment Moment) (prompt, digest string, err error) {
+	var parts []string
+	for _, f := range m.Launch.Files {
+		if !slices.Contains(f.AppliesOn, moment) {
+			continue
+		}
+		text, err := readStartupFile(f)
+		if err != nil {
+			return "", "", err
+		}
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	for _, a := range m.Launch.Actions {
+		if slices.Contains(a.AppliesOn, moment) && a.Type == "send_text" {
+			parts = append(parts, a.Value)
+		}
+	}
+	if len(parts) == 0 {
+		return "", "", nil
+	}
+	prompt = fmt.Sprintf("You are %s. `rig whoami` tells your role, peers and edges.\n\n", address) + strings.Join(parts, "\n\n")
+	if len(prompt) > maxPrompt {
+		return "", "", Errorf(CodeInvalid, "the startup texts of %s are %d bytes", address, len(prompt)).
+			WithHint("keep them under %d bytes; point to files that the agent can read itself", maxPrompt)
+	}
+	sum := sha256.Sum256([]byte(prompt))
+	return prompt, hex.EncodeToString(sum[:8]), nil
+}
+
+func readStartupFile(f StartupFile) (string, error) {
+	b, err := os.ReadFile(f.Abs)
+	switch {
+	case err == nil:
+		return strings.TrimSpace(string(b)), nil
+	case !f.Required && os.IsNotExist(err):
+		return "", nil
+	}
+	return "", Errorf("startup_file_missing", "startup file %s cannot be read", f.Path).Wrap(err).
+		WithHint("create it, or mark it required: false")
+}

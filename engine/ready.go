@@ -1,0 +1,190 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+func (r *run) sight() *sight {
+	v, _ := r.memory.LoadOrStore("sight", newSight(r.e.d.Mux))
+	s, _ := v.(*sight)
+	return s
+}
+
+// probeOf gathers what a runtime's judgement of a starting occupant needs.
+func (r *run) probeOf(ctx context.Context, s Step, seat Seat, l *launched) (Probe, error) {
+	inv, screen, err := r.sight().look(ctx, l.ref.Pane)
+	if err != nil {
+		return Probe{}, err
+	}
+	p := Probe{
+		Seat: seat, Address: s.Seat, Session: l.session, Screen: screen, Parent: l.parent,
+		Started: l.at, Now: r.e.d.Clock.Now(),
+	}
+	switch {
+	case inv.Server == Unknown:
+		return p, Errorf(CodeTmuxProbeFailed, "tmux did not answer").Wrap(inv.Err).WithHint("check the server with `rig doctor`")
+	case inv.Server == Absent || inv.Epoch != l.ref.Epoch:
+		return p, Errorf(CodeRuntime, "the tmux server died while the seat was starting").WithHint("run it again")
+	}
+	pane, ok := inv.Pane(l.ref.Pane)
+	if !ok || pane.Seat != seat.ID {
+		return p, Errorf(CodeRuntime, "the seat's pane vanished while it was starting").
+			WithHint("somebody or something ended session %s; run it again", l.session.Name)
+	}
+	p.Pane = pane
+	if p.Run, p.RunKnown, err = r.e.d.Occupants.RunState(l.session.ID); err != nil {
+		return p, err
+	}
+	if p.RunKnown {
+		l.session.PID, l.session.PIDStart = p.Run.PID, p.Run.PIDStart
+		p.Session = l.session
+	}
+	p.Signals, err = r.e.d.Occupants.Signals(l.session.ID)
+	return p, err
+}
+
+// doReady looks until the runtime says ready, gate or failed, or the time is up.
+// A gate is not a failure: the seat is recorded as waiting for a person.
+func doReady(ctx context.Context, r *run, s Step) (Evidence, error) {
+	seat, rt, l, err := r.occupant(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	defer r.sight().forget(l.ref.Pane)
+	limit := r.e.d.Config.ReadyTimeout
+	if seat.ReadinessMS > 0 {
+		limit = time.Duration(seat.ReadinessMS) * time.Millisecond
+	}
+	wait, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for {
+		p, err := r.probeOf(wait, s, seat, l)
+		if err != nil {
+			if wait.Err() != nil && ctx.Err() == nil {
+				return r.notReady(l, s, limit)
+			}
+			return Evidence{"pane_tail": tail(p.Screen)}, err
+		}
+		got := rt.Ready(ctx, p)
+		l.readiness = got
+		ev := Evidence{"state": string(got.State), "code": string(got.Code), "why": got.Why, "evidence": got.Evidence, "pid": l.session.PID}
+		switch got.State {
+		case ReadyYes:
+			l.session.Startup = StartupReady
+			return ev, nil
+		case ReadyGate:
+			l.session.Startup = StartupAttention
+			l.session.StartupNote = string(got.Code) + ": " + got.Why
+			ev["pane_tail"] = tail(p.Screen)
+			return ev, nil
+		case ReadyFailed:
+			code := got.Code
+			if code == "" {
+				code = CodeRuntime
+			}
+			return ev, Errorf(code, "%s", got.Why).On("launch", s.Seat).
+				WithHint("the client's own words are in the evidence; fix that and run it again").
+				With("pane_tail", tail(p.Screen)).With("exit_code", p.Run.ExitCode)
+		case ReadyStarting, ReadyUnknown:
+		}
+	}
+}
+
+func (r *run) notReady(l *launched, s Step, limit time.Duration) (Evidence, error) {
+	why := l.readiness.Why
+	if why == "" {
+		why = "no sign of readiness"
+	}
+	return nil, Errorf(CodeNotReady, "not ready after %s: %s", limit, why).On("launch", s.Seat).
+		WithHint("raise readiness_timeout_ms in the spec, or look at the client by hand")
+}
+
+func (r *run) occupant(ctx context.Context, s Step) (Seat, Runtime, *launched, error) {
+	l, err := r.launch(s)
+	if err != nil {
+		return Seat{}, nil, nil, err
+	}
+	seat, err := r.seatRow(ctx, s)
+	if err != nil {
+		return Seat{}, nil, nil, err
+	}
+	rt, err := r.e.runtime(seat.Runtime)
+	return seat, rt, l, err
+}
+
+// tail gives the last lines of a screen that hold anything, at most twelve.
+func tail(screen []string) []string {
+	var out []string
+	for i := len(screen) - 1; i >= 0 && len(out) < 12; i-- {
+		if line := strings.TrimRight(screen[i], " "); line != "" {
+			out = append([]string{line}, out...)
+		}
+	}
+	return out
+}
+
+// doIdentify reads the native id of the new occupant from the client's own
+// files. At a gate there is nothing to read yet. A fork must be proven; a resume
+// must be proven to be the recorded conversation.
+func doIdentify(ctx context.Context, r *run, s Step) (Evidence, error) {
+	seat, rt, l, err := r.occupant(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	st, err := r.start(s)
+	if err != nil {
+		return nil, err
+	}
+	defer r.sight().forget(l.ref.Pane)
+	if l.readiness.State == ReadyGate {
+		if _, resume := st.Start.(StartResume); !resume { // a stored token outlives a start that needs a person
+			l.session.Token = ResumeToken{}
+		}
+		return Evidence{"proven": false, "why": "it waits at a gate, so no id is proven yet"}, nil
+	}
+	wait, cancel := context.WithTimeout(ctx, r.e.d.Config.IdentifyWait)
+	defer cancel()
+	for {
+		p, err := r.probeOf(wait, s, seat, l)
+		if err != nil && wait.Err() == nil {
+			return nil, err
+		}
+		if err == nil {
+			l.identity = rt.Identify(ctx, p)
+		}
+		if l.identity.Proven || wait.Err() != nil {
+			break
+		}
+	}
+	return r.judgeIdentity(s, st, l)
+}
+
+// judgeIdentity compares what was found with what was asked for.
+func (r *run) judgeIdentity(s Step, st seatStart, l *launched) (Evidence, error) {
+	id := l.identity
+	ev := Evidence{"proven": id.Proven, "why": id.Why, "source": string(id.Provenance), "token": id.Token.String()}
+	switch start := st.Start.(type) {
+	case StartFork:
+		if !id.Proven || id.Token.Reveal() == start.Parent.Reveal() {
+			return ev, Errorf(CodeRuntime, "the fork's own id was not proven: %s", orNone(id.Why)).On("fork", s.Seat).
+				WithHint("nothing was recorded; look at the client's words and try again")
+		}
+	case StartResume:
+		if !id.Proven || id.Token.Reveal() != start.Token.Reveal() {
+			l.session.Startup = StartupAttention
+			l.session.StartupNote = "the running conversation was not proven to be the recorded one: " + id.Why
+			ev["resumed"] = false
+			return ev, nil
+		}
+		ev["resumed"] = true
+	case StartFresh:
+	}
+	if id.Proven {
+		l.session.Token, l.session.Provenance, l.session.LastVerified = id.Token, id.Provenance, r.e.d.Clock.Now()
+	} else {
+		l.session.Token, l.session.Provenance = ResumeToken{}, ProvenanceNone
+	}
+	return ev, nil
+}

@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+)
+
+// commitRigRows writes a new rig: its row, pods, seats, edges and what a fresh
+// launch of each seat replays. The operation takes the lease of every new seat
+// in the same transaction.
+func commitRigRows(_ context.Context, r *run, _ Step, tx Tx) (Evidence, error) {
+	v, _ := r.plan.Input("spec")
+	spec, ok := v.(RigSpec)
+	if !ok {
+		return nil, Errorf(CodeInternal, "the plan has no spec")
+	}
+	now, ids := r.e.d.Clock.Now(), r.e.d.IDs
+	rig := Rig{
+		ID: ids.New(), Name: spec.Name, Summary: spec.Summary, SpecPath: spec.Path, SpecDigest: spec.Digest,
+		Root: spec.Root, Policies: string(mustJSON(spec.Policies)), CreatedAt: now, UpdatedAt: now, Version: 1,
+	}
+	if err := tx.InsertRig(rig); err != nil {
+		return nil, err
+	}
+	seats, err := r.insertMembers(tx, rig, spec.Pods, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range spec.AllEdges() {
+		if err := tx.InsertEdge(Edge{RigID: rig.ID, From: seats[e.From], To: seats[e.To], Kind: e.Kind}); err != nil {
+			return nil, err
+		}
+	}
+	keys := []string{"rig:" + rig.ID}
+	for _, id := range seats {
+		keys = append(keys, "seat:"+id)
+	}
+	if err := r.lease.add(tx, keys...); err != nil {
+		return nil, err
+	}
+	ev := Evidence{"rig_id": rig.ID, "seats": len(seats), "edges": len(spec.AllEdges()), "spec": spec.Path}
+	seq, err := tx.AppendEvent(Event{
+		At: now, Type: "rig.created", RigID: rig.ID, Rig: rig.Name, OpID: r.plan.ID,
+		Operator: r.plan.Operator.String(), Payload: mustJSON(ev),
+	})
+	r.mu.Lock()
+	r.eventSeq, r.op.RigID = max(r.eventSeq, seq), rig.ID
+	r.mu.Unlock()
+	return ev, err
+}
+
+// insertMembers writes pods and seats and gives the seat ids by logical id.
+func (r *run) insertMembers(tx Tx, rig Rig, pods []PodSpec, ordinal int) (map[string]string, error) {
+	now, ids := r.e.d.Clock.Now(), r.e.d.IDs
+	seats := map[string]string{}
+	for i, ps := range pods {
+		pod := Pod{ID: ids.New(), RigID: rig.ID, Name: ps.ID, Label: ps.Label, Summary: ps.Summary, Ordinal: i}
+		if ps.Continuity != nil {
+			pod.Continuity = string(mustJSON(ps.Continuity))
+		}
+		if err := tx.InsertPod(pod); err != nil {
+			return nil, err
+		}
+		for _, m := range ps.Members {
+			seat := seatOfMember(ps.ID, m)
+			seat.ID, seat.RigID, seat.PodID, seat.Ordinal = ids.New(), rig.ID, pod.ID, ordinal
+			seat.CreatedAt, seat.UpdatedAt, seat.Version = now, now, 1
+			ordinal++
+			if err := tx.InsertSeat(seat); err != nil {
+				return nil, err
+			}
+			if err := tx.PutStartupContext(startupOf(seat, m)); err != nil {
+				return nil, err
+			}
+			seats[seat.Logical()] = seat.ID
+			r.memory.Store("seatid/"+Address(ps.ID, m.ID, rig.Name), seat.ID)
+		}
+	}
+	return seats, nil
+}
+
+func startupOf(seat Seat, m MemberSpec) StartupContext {
+	files, actions := m.Launch.Files, m.Launch.Actions
+	if files == nil {
+		files = []StartupFile{}
+	}
+	if actions == nil {
+		actions = []StartupAction{}
+	}
+	return StartupContext{SeatID: seat.ID, Runtime: seat.Runtime, Files: mustJSON(files), Actions: mustJSON(actions), Version: 1}
+}
+
+// memberOf rebuilds what a launch of a stored seat replays.
+func memberOf(seat Seat, c StartupContext) (MemberSpec, error) {
+	m := MemberSpec{ID: seat.Member, Runtime: seat.Runtime}
+	if err := json.Unmarshal(c.Files, &m.Launch.Files); err != nil {
+		return m, malformedStartup(seat, err)
+	}
+	if err := json.Unmarshal(c.Actions, &m.Launch.Actions); err != nil {
+		return m, malformedStartup(seat, err)
+	}
+	if c.Runtime != seat.Runtime {
+		return m, Errorf("startup_context_runtime_mismatch", "the startup of %s was made for %s", seat.Logical(), c.Runtime).
+			WithHint("bring the rig up from its spec again")
+	}
+	return m, nil
+}
+
+func malformedStartup(seat Seat, err error) error {
+	return Errorf("startup_context_malformed", "the stored startup of %s cannot be read", seat.Logical()).Wrap(err).
+		WithHint("bring the rig up from its spec again")
+}
+
+// commitRigStopped marks a rig as stopped, once nothing of it runs.
+func commitRigStopped(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
+	rig, err := tx.Rig(s.Args["rig_id"])
+	if err != nil {
+		return nil, err
+	}
+	rig.StoppedAt = r.e.d.Clock.Now()
+	if err := tx.UpdateRig(&rig); err != nil {
+		return nil, err
+	}
+	return r.rigEvent(tx, "rig.stopped", rig, Evidence{"snapshot": r.saw("rig/snapshot").Str("snapshot_id")})
+}
+
+// commitRigDeleted forgets a rig: its rows go, its history stays.
+func commitRigDeleted(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
+	rig, err := tx.Rig(s.Args["rig_id"])
+	if err != nil {
+		return nil, err
+	}
+	names := []string{}
+	seats, err := tx.Seats(rig.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, seat := range seats {
+		if _, err := tx.Binding(seat.ID); err == nil {
+			return nil, Errorf(CodeConflict, "%s still has an occupant", Address(seat.Pod, seat.Member, rig.Name)).
+				WithHint("`rig down %s` again, then delete", rig.Name)
+		}
+		names = append(names, seat.Logical())
+	}
+	if err := tx.DeleteRig(rig.ID); err != nil {
+		return nil, err
+	}
+	return r.rigEvent(tx, "rig.deleted", rig, Evidence{"seats": strings.Join(names, " ")})
+}
+
+func (r *run) rigEvent(tx Tx, kind string, rig Rig, ev Evidence) (Evidence, error) {
+	seq, err := tx.AppendEvent(Event{
+		At: r.e.d.Clock.Now(), Type: kind, RigID: rig.ID, Rig: rig.Name, OpID: r.plan.ID,
+		Operator: r.plan.Operator.String(), Payload: mustJSON(ev),
+	})
+	r.mu.Lock()
+	r.eventSeq = max(r.eventSeq, seq)
+	r.mu.Unlock()
+	return ev, err
+}

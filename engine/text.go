@@ -1,0 +1,77 @@
+package engine
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+// mustJSON marshals values that always marshal: structs of strings and numbers.
+func mustJSON(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic("engine: " + err.Error())
+	}
+	return b
+}
+
+// DecodeArgs reads a request's own arguments into T; no arguments give the zero
+// value, an unknown one is CodeInvalid.
+func DecodeArgs[T any](r Request) (T, error) {
+	var v T
+	if len(r.Args) == 0 {
+		return v, nil
+	}
+	d := json.NewDecoder(strings.NewReader(string(r.Args)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&v); err != nil {
+		return v, Errorf(CodeInvalid, "the arguments of %s cannot be read", r.Verb).Wrap(err).
+			WithHint("this is a fault of the caller; `rig help %s` shows the flags", r.Verb)
+	}
+	return v, nil
+}
+
+// ShellQuote quotes one word for a POSIX shell, for command lines that people
+// copy.
+func ShellQuote(s string) string {
+	if s != "" && strings.IndexFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:@=+,%", r))
+	}) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// CommandLine joins quoted words.
+func CommandLine(words ...string) string {
+	q := make([]string, 0, len(words))
+	for _, w := range words {
+		q = append(q, ShellQuote(w))
+	}
+	return strings.Join(q, " ")
+}
+
+// Age renders how old something is in the steps that screens use: now, 1m, 5m,
+// 10m, then whole hours and days. A time in the future reads "now".
+func Age(at, now time.Time) string {
+	if at.IsZero() {
+		return "—"
+	}
+	d := now.Sub(at)
+	switch {
+	case d < time.Minute:
+		return "now"
+	case d < 5*time.Minute:
+		return strconv.Itoa(int(d/time.Minute)) + "m"
+	case d < 10*time.Minute:
+		return "5m"
+	case d < time.Hour:
+		return strconv.Itoa(int(d/(10*time.Minute))*10) + "m"
+	case d < 48*time.Hour:
+		return strconv.Itoa(int(d/time.Hour)) + "h"
+	}
+	return strconv.Itoa(int(d/(24*time.Hour))) + "d"
+}
