@@ -9,6 +9,8 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 export PATH := $(PATH):/usr/local/go/bin
+# A clone owned by another user has no readable history; the version comes from LDFLAGS in any case.
+export GOFLAGS ?= -buildvcs=false
 
 GOFUMPT_VERSION  := v0.12.0
 GOLANGCI_VERSION := v2.15.0
@@ -18,7 +20,7 @@ COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 # Packages under testdata are outside ./... by Go's own rule, so they are named.
-PACKAGES := ./... ./testdata/realcli/mock ./testdata/measure
+PACKAGES := ./... ./testdata/realcli/mock ./testdata/realcli/record ./testdata/measure
 FUZZTIME ?= 5s
 BENCHCOUNT ?= 6
 BENCHTIME ?= 0.3s
@@ -75,7 +77,8 @@ measure: build ## what the console costs at SEATS (20 100 200) seats: one table 
 	@.ci/need go tmux
 	@mkdir -p bin
 	@go build -o bin/measure ./testdata/measure
-	@for n in $(SEATS); do bin/measure -rig bin/rig -seats $$n -header=$$([ $$n = $(firstword $(SEATS)) ] && echo true || echo false); done
+	@header=true; for n in $(SEATS); do bin/measure -rig bin/rig -seats $$n -header=$$header; header=false; done
+	@bin/measure -rig bin/rig -seats $(lastword $(SEATS)) -kind busy -header=false
 
 ci: ## test, lint, real clients
 	@.ci/run

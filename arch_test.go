@@ -6,6 +6,7 @@ import (
 	"io"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -52,8 +53,8 @@ var testModules = []string{
 	"github.com/charmbracelet/x/vt", "github.com/charmbracelet/x/exp", "github.com/charmbracelet/ultraviolet",
 }
 
-// importing names the one edge file of a room that may import the module: its types must not spread through the room.
-var importing = map[string]string{"github.com/GianlucaP106/gotmux": "tmuxctl/gotmux.go"}
+// edges are modules that one file alone may import: their types must not spread through a room.
+var edges = []string{"github.com/GianlucaP106/gotmux"}
 
 // listed is what go list says about one package.
 type listed struct {
@@ -166,6 +167,22 @@ func standard(packages map[string]listed, path string) bool {
 	}
 	first, _, _ := strings.Cut(path, "/")
 	return !strings.Contains(first, ".") && first != module
+}
+
+func TestEdgeModulesHaveOneFile(t *testing.T) {
+	for _, edge := range edges {
+		var files []string
+		for _, s := range sources(t) {
+			for _, spec := range s.file.Imports {
+				if path, err := strconv.Unquote(spec.Path.Value); err == nil && within(path, edge) && !s.isTest() {
+					files = append(files, s.path)
+				}
+			}
+		}
+		if len(files) > 1 {
+			t.Errorf("%s is imported by %v: one edge file keeps it in", edge, files)
+		}
+	}
 }
 
 // The engine stands on the standard library alone, through all that it imports.

@@ -18,10 +18,6 @@ mock
 dialogs "$project"
 cd "$project" || exit 1
 
-# A command given with a path of the caller's folder must still be found from the project.
-absolute() { case "$1" in /*) echo "$1" ;; */*) echo "$repo/$1" ;; *) echo "$1" ;; esac; }
-CLAUDE=$(absolute "$CLAUDE") CODEX=$(absolute "$CODEX")
-
 # ---- tmux
 T() { server_used=yes; clean_env tmux -S "$work/s" "$@"; }
 screen() { T capture-pane -p -t "=$1:"; }

@@ -50,7 +50,10 @@ client() {
   echo "$program"
 }
 
-# clients: sets CLAUDE and CODEX.
+# absolute COMMAND: the command with a program given by a relative path found from the checkout.
+absolute() { case "$1" in /*) echo "$1" ;; */*) echo "$repo/$1" ;; *) echo "$1" ;; esac; }
+
+# clients: sets CLAUDE and CODEX to commands that work from any folder.
 clients() {
   if [ -z "${CLAUDE:-}" ]; then
     CLAUDE=$(client @anthropic-ai/claude-code "$CLAUDE_VERSION" '*claude-code-[ld]*' claude) || exit $?
@@ -58,6 +61,7 @@ clients() {
   if [ -z "${CODEX:-}" ]; then
     CODEX=$(client @openai/codex "$CODEX_VERSION" '*/bin/codex' codex) || exit $?
   fi
+  CLAUDE=$(absolute "$CLAUDE") CODEX=$(absolute "$CODEX")
 }
 
 # ------------------------------------------------------------------------------------------------------------- work folder

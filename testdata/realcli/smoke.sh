@@ -1,0 +1,169 @@
+#!/usr/bin/env bash
+# The product on the real clients: a rig with a Claude Code seat, a Codex seat and a shell is brought up, watched, spoken to and
+# taken down with rig's own verbs. What rig says is compared with what the clients themselves keep in their files, and what the
+# model was sent is read from the log of the mock.
+#
+#   testdata/realcli/smoke.sh                                        the real clients, from npm
+#   CLAUDE="bin/rig agentsim claude" CODEX="bin/rig agentsim codex" testdata/realcli/smoke.sh
+#                                                                    the stand-ins
+#
+# RIG names the program under test (default bin/rig). Last line and exit status: as facts.sh.
+set -u # no pipefail: the first program of some pipelines here is cut off on purpose
+# shellcheck source=testdata/realcli/lib.sh
+. "$(dirname "$0")/lib.sh"
+RIG=$(absolute "${RIG:-bin/rig}")
+[ -x "$RIG" ] || { echo "no program at $RIG: run make build" >&2; exit 1; }
+clients
+workspace
+mock
+# What the person who owns these homes chose: ask before a command runs.
+codex_extra='approval_policy = "on-request"
+sandbox_mode = "workspace-write"'
+dialogs "$project"
+mkdir -p "$home/.claude"
+echo '{"permissions":{"defaultMode":"default"}}' >"$home/.claude/settings.json"
+(cd "$repo" && go build -o "$work/record" ./testdata/realcli/record) || exit 1
+cd "$project" || exit 1
+
+# as_json COMMAND: its words as a JSON array.
+as_json() { local words; read -ra words <<<"$1"; jq -nc '$ARGS.positional' --args -- "${words[@]}"; }
+extra_env=(
+  "RIG_HOME=$work/r" "RIG_CONFIG=$work/rig.yaml" "RIG_TMUX_SOCKET=$work/s"
+  "RIG_CLAUDE_COMMAND=$(as_json "$CLAUDE")" "RIG_CODEX_COMMAND=$(as_json "$CODEX")"
+)
+server_used=yes
+T() { clean_env tmux -S "$work/s" "$@"; }
+
+# R VERB...: runs rig; its answer is in $answer, its exit status is R's. All of it is kept for the search for leaked ids.
+answer='' current=''
+R() {
+  local status
+  clean_env "$RIG" "$@" >"$work/log/answer" 2>"$work/log/remarks" </dev/null
+  status=$?
+  answer=$(cat "$work/log/answer")
+  { printf '$ rig %s\n' "$*"; cat "$work/log/answer" "$work/log/remarks"; echo "-> $status"; } >>"$work/log/rig.txt"
+  return $status
+}
+# evidence: the end of the conversation with rig, and the screen of the seat in question.
+evidence() {
+  tail -n 12 "$work/log/rig.txt" | cut -c 1-600
+  [ -n "$current" ] && T capture-pane -p -t "=$current:" 2>/dev/null | grep -v '^ *$' | tail -n 12
+}
+# does NAME VERB...: the verb must end with status 0.
+does() {
+  local name=$1
+  shift
+  if R "$@"; then ok "$name"; else not_ok "$name" "rig $*"; fi
+}
+# seat ADDRESS FILTER: a value of the seat as rig ps shows it.
+seat() { R ps --json; jq -r --arg a "$1" ".rigs[].seats[] | select(.address == \$a) | $2" <<<"$answer"; }
+# doing ADDRESS STATE: what rig says that the seat does.
+doing() { [ "$(seat "$1" .activity.state)" = "$2" ]; }
+# recorded ADDRESS FIELD: a field of the newest occupant on record.
+recorded() { "$work/record" -home "$work/r" | jq -r --arg a "$1" "[.[] | select(.seat == \$a)] | last | .$2"; }
+on_screen() { R capture "$1" --lines 60 && grep -qF -- "$2" <<<"$answer"; }
+registry() { cat "$home"/.claude/sessions/*.json 2>/dev/null | jq -r "$1" | head -n 1; }
+rollout() { find "$home/.codex/sessions" -name 'rollout-*.jsonl' 2>/dev/null | head -n 1; }
+# escape SESSION: what a person presses; rig itself never answers a prompt.
+escape() { T send-keys -t "=$1:" Escape; }
+
+rig=smoke claude=dev-impl@smoke codex=dev-qa@smoke shell=dev-sh@smoke
+cat >spec.yaml <<YAML
+version: "0.2"
+name: $rig
+pods:
+  - id: dev
+    label: Development
+    members:
+      - {id: impl, runtime: claude-code, agent_ref: "builtin:agent", profile: default, cwd: .}
+      - {id: qa, runtime: codex, agent_ref: "builtin:agent", profile: default, cwd: .}
+      - {id: sh, runtime: terminal, agent_ref: "builtin:terminal", profile: none, cwd: .}
+    edges: [{kind: delegates_to, from: impl, to: qa}]
+edges: []
+YAML
+R version
+# shellcheck disable=SC2086 # a client command is words
+echo "# $answer | $(clean_env $CLAUDE --version) | $(clean_env $CODEX --version) | $(tmux -V)"
+
+# ---- up
+does 'the spec is valid' spec validate spec.yaml
+does 'up --plan shows a plan' up spec.yaml --plan --json
+at_once 'a plan leaves nothing behind' '[ ! -e "$work/r" ] && ! T list-sessions'
+began=$(date +%s%N)
+does 'up brings the rig up' up spec.yaml --json
+echo "# up took $((($(date +%s%N) - began) / 1000000)) ms"
+at_once 'the receipt names three seats, none failed' '[ "$(jq "[.seats[] | select(.error == null)] | length" <<<"$answer")" = 3 ]'
+for address in "$claude" "$codex"; do
+  current=$address
+  does "$address: becomes idle" wait "$address" --until idle --timeout 30s
+done
+current=''
+at_once 'ps: three seats run' 'R ps --json; [ "$(jq "[.rigs[].seats[] | select(.lifecycle == \"running\")] | length" <<<"$answer")" = 3 ]'
+fact 'ps: both agents are idle, by evidence' 'doing $claude idle && doing $codex idle && [ -n "$(seat $claude .activity.source)" ] && [ "$(seat $claude .activity.source)" != null ]'
+fact 'ps: a fresh start is called fresh' '[ "$(seat $claude .continuity_outcome)" = fresh ] && [ "$(seat $codex .continuity_outcome)" = fresh ]'
+
+# ---- Claude Code
+current=$claude
+fact 'claude: the id on record is the one in the registry of the client' '[ -n "$(recorded $claude token)" ] && [ "$(recorded $claude token)" = "$(registry .sessionId)" ]'
+does 'claude: a message is sent and verified' send "$claude" 'The codeword is heron-41.' --verify --json
+does 'claude: and answered' wait "$claude" --until idle --timeout 15s
+fact 'claude: the model got the message once' '[ "$(jq -r "select(.path | test(\"/v1/messages\")) | .body.messages[-1].content | tostring" "$work/log/requests.jsonl" | grep -c "heron-41")" = 1 ]'
+transcript=$(find "$home/.claude/projects" -name "$(registry .sessionId).jsonl" 2>/dev/null)
+fact 'claude: the message is in the transcript of the recorded id' 'grep -q "heron-41" "$transcript"'
+does 'claude: a question is sent' send "$claude" 'what is the codeword?' --verify
+fact 'claude: the conversation holds' 'on_screen $claude "The codeword is heron-41."'
+does 'claude: idle again' wait "$claude" --until idle --timeout 15s
+does 'claude: a long turn starts' send "$claude" '[[wait:5]] think' --verify
+fact 'claude: ps says busy while the client says busy' '[ "$(registry .status)" = busy ] && doing $claude busy'
+does 'claude: idle after the turn' wait "$claude" --until idle --timeout 20s
+does 'claude: a command is asked for' send "$claude" '[[sh:mkdir made]] run' --verify
+does 'claude: wait sees that a person is needed' wait "$claude" --until attention --timeout 15s
+fact 'claude: ps says waiting, and for what' 'doing $claude waiting && [ "$(seat $claude .activity.code)" = permission_prompt ]'
+at_once 'claude: nobody answered the prompt' '[ "$(registry .status)" = waiting ] && [ ! -e made ]'
+R send "$claude" 'typed into a prompt'
+at_once 'claude: nothing is typed into a prompt' '[ "$(registry .status)" = waiting ] && ! on_screen $claude "typed into a prompt"'
+escape "$claude"
+does 'claude: idle after a person refused' wait "$claude" --until idle --timeout 15s
+does 'claude: a large context' send "$claude" '[[tokens:450000]] big' --verify
+fact 'claude: ps shows the context in tokens and percent' '[ "$(seat $claude .context.tokens)" -ge 450000 ] && [ "$(seat $claude ".context.percent | floor")" = 45 ]'
+
+# ---- Codex
+current=$codex
+does 'codex: a message is sent and verified' send "$codex" 'The codeword is otter-7.' --verify --json
+does 'codex: and answered' wait "$codex" --until idle --timeout 15s
+thread=$(jq -r 'select(.type == "session_meta") | .payload.id' "$(rollout)" | head -n 1)
+fact 'codex: the id on record is the one in the rollout of the client' '[ -n "$thread" ] && [ "$(recorded $codex token)" = "$thread" ]'
+does 'codex: a question is sent' send "$codex" 'what is the codeword?' --verify
+fact 'codex: the conversation holds' 'on_screen $codex "The codeword is otter-7."'
+does 'codex: idle again' wait "$codex" --until idle --timeout 15s
+does 'codex: a long turn starts' send "$codex" '[[wait:5]] think' --verify
+fact 'codex: ps says busy' 'doing $codex busy'
+does 'codex: idle after the turn' wait "$codex" --until idle --timeout 20s
+does 'codex: a command outside of the sandbox is asked for' send "$codex" "[[esc:touch $home/outside]] x" --verify
+does 'codex: wait sees that a person is needed' wait "$codex" --until attention --timeout 15s
+fact 'codex: ps says waiting, and for what' 'doing $codex waiting && [ "$(seat $codex .activity.code)" = permission_prompt ]'
+at_once 'codex: nobody answered the prompt' '[ ! -e "$home/outside" ]'
+escape "$codex"
+does 'codex: idle after a person refused' wait "$codex" --until idle --timeout 15s
+fact 'codex: ps shows the context' '[ "$(seat $codex .context.tokens)" -gt 0 ] && [ "$(seat $codex .context.window)" = 258400 ]'
+at_once 'codex: no background server was left' '[ ! -e "$home/.codex/app-server-daemon/daemon.pid" ]'
+
+# ---- the shell, and the view from inside a seat
+current=$shell
+does 'shell: a line is sent' send "$shell" "'$RIG' whoami --json >'$work/who.json'; echo said-\$((40 + 2))"
+fact 'shell: it ran' 'on_screen $shell said-42'
+fact 'whoami: the seat knows who it is' 'grep -qF "$shell" "$work/who.json"'
+current=''
+
+# ---- privacy
+R events --json
+R explain "$claude" --json
+R seat status dev.qa@smoke --json
+leaks() { grep -rlF -e "$(recorded $claude token)" -e "$thread" "$work/log/rig.txt" "$work/who.json"; }
+at_once 'no native id in anything that rig printed' '[ -n "$thread" ] && [ -z "$(leaks)" ]'
+
+# ---- down
+does 'down takes the rig down' down "$rig" --json
+fact 'the clients are gone' '[ -z "$(registry .sessionId)" ] && ! T list-panes -a -F "#{session_name}" | grep -q "@smoke"'
+fact 'ps: no seat runs any more' 'R ps --json; [ "$(jq "[.rigs[].seats[] | select(.lifecycle == \"running\")] | length" <<<"$answer")" = 0 ]'
+verdict
