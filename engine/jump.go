@@ -1,0 +1,155 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+)
+
+// jump says how this process gets its terminal into a seat's pane. Inside the
+// same tmux server our own client is switched, and only if it can be told which
+// one it is; elsewhere the terminal attaches and comes back on detach.
+func (e *Engine) jump(ctx context.Context, s *SeatView) (Jump, error) {
+	if s == nil {
+		return Jump{}, Errorf(CodeSeatNotFound, "no such seat in the picture").WithHint("it may have been removed")
+	}
+	if s.SessionName == "" || (s.Life != LifeRunning && s.Life != LifeAttention && s.Life != LifeDead && s.Life != LifeStarting) {
+		return Jump{}, Errorf("session_missing", "the seat has no live pane: %s", orText(s.LifeWhy, string(s.Life))).On("jump", s.Address).
+			WithHint("`rig launch %s %s` starts it", s.Rig, s.Logical)
+	}
+	j := Jump{Session: s.SessionName, Argv: e.d.Mux.AttachArgv(s.SessionName)}
+	if e.d.Self.Socket == "" || e.d.Self.Socket != e.d.Mux.Socket() {
+		return j, nil
+	}
+	clients, err := e.d.Mux.Clients(ctx)
+	if err != nil {
+		return j, err
+	}
+	inv := e.d.Mux.Inventory(ctx)
+	ours, ok := inv.Pane(PaneID(e.d.Self.Pane))
+	for _, c := range clients {
+		if c.Control {
+			continue
+		}
+		j.Clients = append(j.Clients, c)
+		if ok && c.Session == ours.Session {
+			j.Client = c.Name
+		}
+	}
+	viewing := 0
+	for _, c := range j.Clients {
+		if ok && c.Session == ours.Session {
+			viewing++
+		}
+	}
+	j.Inside = len(j.Clients) > 0
+	if viewing != 1 { // none or several look at us: a person says which
+		j.Client = ""
+	}
+	return j, nil
+}
+
+// SwitchArgs are the flags of `rig seat switch-client`.
+type SwitchArgs struct {
+	Client string // "" = the only one there is
+	Window int    // -1 = the session's current window
+}
+
+// Switched says what a switch did. Nothing recorded changes.
+type Switched struct {
+	Seat       string `json:"seat_ref"`
+	Session    string `json:"session"`
+	Window     int    `json:"window"`
+	Target     string `json:"target"`
+	Client     string `json:"client"`
+	Mutated    bool   `json:"mutated"`
+	Retargeted bool   `json:"retargeted"`
+}
+
+// SwitchClient points an attached client at a seat's session. It never picks one
+// of several clients.
+func (e *Engine) SwitchClient(ctx context.Context, ref string, a SwitchArgs) (Switched, error) {
+	w, err := e.look(ctx)
+	if err != nil {
+		return Switched{}, err
+	}
+	seat, err := w.seat(ref)
+	if err != nil {
+		return Switched{}, err
+	}
+	address := w.address(seat)
+	at := w.locate(seat.ID)
+	attach := CommandLine(e.d.Mux.AttachArgv(address)...)
+	switch {
+	case at.presence == Unknown:
+		return Switched{}, Errorf(CodeTmuxProbeFailed, "%s", at.why).On("switch-client", address).WithHint("`rig doctor` says what is wrong with tmux")
+	case at.presence == Absent:
+		return Switched{}, Errorf("session_not_found", "the seat has no session: %s", at.why).On("switch-client", address).
+			WithHint("`rig launch %s %s` starts it", w.rigs[seat.RigID].Name, seat.Logical())
+	}
+	if err := checkWindow(&w.inv, at.pane.Session, a.Window); err != nil {
+		return Switched{}, err
+	}
+	client, err := e.pickClient(ctx, a.Client, attach)
+	if err != nil {
+		return Switched{}, err
+	}
+	if err := e.d.Mux.SwitchClient(ctx, client, at.pane.Session, a.Window); err != nil {
+		return Switched{}, Errorf("switch_failed", "tmux did not switch the client").On("switch-client", address).Wrap(err).
+			WithHint("attach instead: %s", attach)
+	}
+	s := Switched{Seat: address, Session: at.pane.Session, Window: a.Window, Client: client, Retargeted: true, Target: at.pane.Session}
+	if a.Window >= 0 {
+		s.Target = fmt.Sprintf("%s:%d", at.pane.Session, a.Window)
+	}
+	return s, nil
+}
+
+func checkWindow(inv *Inventory, session string, window int) error {
+	if window < 0 {
+		return nil
+	}
+	var have []int
+	for _, p := range inv.Panes {
+		if p.Session == session {
+			if p.Window == window {
+				return nil
+			}
+			have = append(have, p.Window)
+		}
+	}
+	return Errorf("window_not_found", "session %s has no window %d", session, window).WithHint("it has %v", have).With("windows", have)
+}
+
+// pickClient chooses the client to switch: the named one, or the only one.
+func (e *Engine) pickClient(ctx context.Context, name, attach string) (string, error) {
+	all, err := e.d.Mux.Clients(ctx)
+	if err != nil {
+		return "", err
+	}
+	var clients []Client
+	for _, c := range all {
+		if !c.Control {
+			clients = append(clients, c)
+		}
+	}
+	if len(clients) == 0 {
+		err := Errorf("no_client", "no client is attached to this tmux server").WithHint("attach first: %s", attach)
+		if s := e.d.Self.Socket; s != "" && s != e.d.Mux.Socket() {
+			err = Errorf("client_elsewhere", "your client is on another tmux server (%s)", s).WithHint("attach instead: TMUX= %s", attach)
+		}
+		return "", err
+	}
+	for _, c := range clients {
+		if c.Name == name {
+			return name, nil
+		}
+	}
+	switch {
+	case name != "":
+		return "", Errorf("client_not_found", "no client %q", name).WithHint("name one of those listed").With("clients", clients)
+	case len(clients) > 1:
+		return "", Errorf("ambiguous_client", "%d clients are attached", len(clients)).
+			WithHint("name one with --client").With("clients", clients)
+	}
+	return clients[0].Name, nil
+}

@@ -1,0 +1,297 @@
+package engine
+
+import (
+	"context"
+	"reflect"
+	"sync"
+	"time"
+)
+
+// screenNeeder is what a runtime offers when some of its judgements need the
+// pane's screen; others are judged without a capture.
+type screenNeeder interface {
+	NeedsScreen(p Probe) bool
+}
+
+// changeSource is what a runtime offers when it can tell that its clients' files
+// moved, so that idle seats need no reading.
+type changeSource interface {
+	Changes() <-chan struct{}
+}
+
+// observer keeps what the picture needs between looks: the record, the
+// inventory, and each seat's newest reading.
+type observer struct {
+	e *Engine
+
+	mu        sync.Mutex // guards last, which other goroutines read; the rest belongs to the loop
+	rec       *Record
+	recMark   int64
+	recErr    error
+	inv       Inventory
+	live      bool
+	activity  map[string]Activity
+	since     map[string]time.Time
+	usage     map[string]Usage
+	looked    map[string]time.Time // when a seat was last judged
+	moved     map[string]time.Time // pane activity at that judgement
+	screens   map[string][]string
+	recent    []Event
+	steps     map[string][]OperationStep
+	dead      map[string]bool
+	last      *Fleet
+	pollEvery time.Duration
+}
+
+func (e *Engine) newObserver() *observer {
+	return &observer{
+		e: e, recMark: -1, activity: map[string]Activity{}, since: map[string]time.Time{}, usage: map[string]Usage{},
+		looked: map[string]time.Time{}, moved: map[string]time.Time{}, screens: map[string][]string{},
+		steps: map[string][]OperationStep{}, dead: map[string]bool{}, rec: &Record{}, pollEvery: e.d.Config.PollEvery,
+	}
+}
+
+// recentEvents is how many events a picture carries.
+const recentEvents = 50
+
+// readRecord reads the record anew if it changed; true when it did.
+func (o *observer) readRecord(ctx context.Context) bool {
+	mark, err := o.e.d.Store.Changed(ctx)
+	if err == nil && mark == o.recMark && o.recErr == nil {
+		return false
+	}
+	var rec *Record
+	var recent []Event
+	steps := map[string][]OperationStep{}
+	if err == nil {
+		err = o.e.d.Store.Read(ctx, func(r Reader) error {
+			var err error
+			if rec, err = r.Record(); err != nil {
+				return err
+			}
+			if recent, err = r.Events(EventFilter{Newest: true, Limit: recentEvents}); err != nil {
+				return err
+			}
+			for _, op := range rec.Open {
+				if steps[op.ID], err = r.Steps(op.ID); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		changed := o.recErr == nil
+		o.recErr = err
+		return changed
+	}
+	o.rec, o.recMark, o.recErr, o.recent, o.steps = rec, mark, nil, recent, steps
+	return true
+}
+
+// readOwners asks whether the owners of open operations still live.
+func (o *observer) readOwners() bool {
+	dead := map[string]bool{}
+	for _, op := range o.rec.Open {
+		if o.e.ownerDead(op.Owner) {
+			dead[op.ID] = true
+		}
+	}
+	if reflect.DeepEqual(dead, o.dead) {
+		return false
+	}
+	o.dead = dead
+	return true
+}
+
+// readPanes reads the inventory; true when something in it differs.
+func (o *observer) readPanes(ctx context.Context) bool {
+	inv := o.e.d.Mux.Inventory(ctx)
+	same := o.live && inv.Server == o.inv.Server && inv.Epoch == o.inv.Epoch && inv.Path == o.inv.Path &&
+		reflect.DeepEqual(inv.Panes, o.inv.Panes)
+	o.inv, o.live = inv, true
+	return !same
+}
+
+// judge reads the occupants whose evidence may have moved; true when any answer
+// differs from before.
+func (o *observer) judge(ctx context.Context, all bool) bool {
+	now := o.e.d.Clock.Now()
+	w := world{rec: o.rec, inv: o.inv, now: now}
+	w.index()
+	probes := o.probes(&w, now, all)
+	if len(probes) == 0 {
+		return false
+	}
+	o.capture(ctx, probes)
+	changed := false
+	for _, p := range probes {
+		rt, err := o.e.runtime(p.Seat.Runtime)
+		if err != nil {
+			continue
+		}
+		p.Screen = o.screens[p.Seat.ID]
+		act := rt.Activity(ctx, *p)
+		usage := rt.Usage(ctx, *p)
+		changed = o.keep(p.Seat.ID, act, usage, now) || changed
+		o.looked[p.Seat.ID], o.moved[p.Seat.ID] = now, p.Pane.Activity
+	}
+	return changed
+}
+
+// keep stores a reading; true when it says something new.
+func (o *observer) keep(seatID string, act Activity, usage Usage, now time.Time) bool {
+	old, had := o.activity[seatID]
+	if !had || old.State != act.State || old.Code != act.Code {
+		o.since[seatID] = now
+		if !act.At.IsZero() && act.At.Before(now) {
+			o.since[seatID] = act.At
+		}
+	}
+	oldUsage := o.usage[seatID]
+	o.activity[seatID], o.usage[seatID] = act, usage
+	return !had || !reflect.DeepEqual(old, act) || !reflect.DeepEqual(oldUsage, usage)
+}
+
+// probes lists the occupants to look at now: all of them when something that no
+// pane shows may have moved, else those whose pane moved or whose time has come.
+func (o *observer) probes(w *world, now time.Time, all bool) []*Probe {
+	var out []*Probe
+	for _, s := range o.rec.Seats {
+		at := w.locate(s.ID)
+		if at.presence != Present || at.dead {
+			delete(o.activity, s.ID)
+			delete(o.screens, s.ID)
+			delete(o.looked, s.ID)
+			continue
+		}
+		due := all || !o.moved[s.ID].Equal(at.pane.Activity) || o.looked[s.ID].IsZero()
+		if wake := o.activity[s.ID].Wake; !wake.IsZero() && !wake.After(now) {
+			due = true
+		}
+		if !due {
+			continue
+		}
+		session := w.latest[s.ID]
+		p := &Probe{
+			Seat: s, Address: w.address(s), Session: session, Pane: at.pane, Started: session.CreatedAt, Now: now,
+		}
+		var err error
+		if p.Run, p.RunKnown, err = o.e.d.Occupants.RunState(session.ID); err != nil {
+			o.e.d.Log.Debug("run state", "seat", p.Address, "err", err)
+		}
+		if p.Signals, err = o.e.d.Occupants.Signals(session.ID); err != nil {
+			o.e.d.Log.Debug("signals", "seat", p.Address, "err", err)
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// capture takes the screens that judgements need, in one exchange: those of
+// panes that moved, and those that a runtime asks for.
+func (o *observer) capture(ctx context.Context, probes []*Probe) {
+	var reqs []CaptureRequest
+	owner := map[PaneID]string{}
+	for _, p := range probes {
+		_, have := o.screens[p.Seat.ID]
+		moved := !o.moved[p.Seat.ID].Equal(p.Pane.Activity)
+		// A pane's activity has a resolution of a second: one more look after it.
+		fresh := p.Now.Sub(p.Pane.Activity) < 2*time.Second
+		rt := o.e.d.Runtimes[p.Seat.Runtime]
+		n, asks := rt.(screenNeeder)
+		if have && !moved && !fresh && (!asks || !n.NeedsScreen(*p)) {
+			continue
+		}
+		if asks && !n.NeedsScreen(*p) && have && !moved {
+			continue
+		}
+		reqs = append(reqs, CaptureRequest{Pane: p.Pane.ID})
+		owner[p.Pane.ID] = p.Seat.ID
+	}
+	if len(reqs) == 0 {
+		return
+	}
+	shots, err := o.e.d.Mux.Capture(ctx, reqs)
+	if err != nil {
+		o.e.d.Log.Debug("capture", "err", err)
+		return
+	}
+	for _, s := range shots {
+		if s.Err == nil {
+			o.screens[owner[s.Pane]] = s.Lines
+		}
+	}
+}
+
+// picture builds the fleet and gives it a new revision if it shows anything new.
+func (o *observer) picture() (*Fleet, bool) {
+	f := BuildFleet(FleetInput{
+		Record: o.rec, Inv: o.inv, Live: o.live, Socket: o.e.d.Mux.Socket(), Activity: o.activity, Since: o.since,
+		Usage: o.usage, Dead: o.dead, Steps: o.steps, Recent: o.recent, Now: o.e.d.Clock.Now(),
+	})
+	if o.recErr != nil {
+		f.RecordErr = o.recErr.Error()
+	}
+	if o.last != nil && shown(o.last, f) {
+		return o.last, false
+	}
+	f.Revision = 1
+	if o.last != nil {
+		f.Revision = o.last.Revision + 1
+	}
+	o.mu.Lock()
+	o.last = f
+	o.mu.Unlock()
+	return f, true
+}
+
+// shown reports whether two pictures show the same: everything but the moment
+// they were taken and the clock of each pane.
+func shown(a, b *Fleet) bool {
+	x, y := *a, *b
+	x.At, y.At = time.Time{}, time.Time{}
+	x.Revision, y.Revision = 0, 0
+	x.bySeat, y.bySeat = nil, nil
+	x.Rigs, y.Rigs = nil, nil
+	if len(a.Rigs) != len(b.Rigs) || !reflect.DeepEqual(x, y) {
+		return false
+	}
+	for i := range a.Rigs {
+		if !sameRig(&a.Rigs[i], &b.Rigs[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameRig(a, b *RigView) bool {
+	x, y := *a, *b
+	x.Seats, y.Seats = nil, nil
+	if len(a.Seats) != len(b.Seats) || !reflect.DeepEqual(x, y) {
+		return false
+	}
+	for i := range a.Seats {
+		s, t := a.Seats[i], b.Seats[i]
+		s.PaneActivity, t.PaneActivity = time.Time{}, time.Time{}
+		s.Activity.Wake, t.Activity.Wake = time.Time{}, time.Time{}
+		if !reflect.DeepEqual(s, t) {
+			return false
+		}
+	}
+	return true
+}
+
+// Fleet looks once at everything and gives the picture: what `rig ps` prints.
+func (e *Engine) Fleet(ctx context.Context) (*Fleet, error) {
+	o := e.newObserver()
+	o.readRecord(ctx)
+	if o.recErr != nil {
+		return nil, o.recErr
+	}
+	o.readOwners()
+	o.readPanes(ctx)
+	o.judge(ctx, true)
+	f, _ := o.picture()
+	return f, nil
+}

@@ -1,0 +1,234 @@
+package engine
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// draftReader is what a runtime offers when it can read the input box of its
+// client from a screen: the text that stands in it, and whether a box is shown.
+type draftReader interface {
+	InputBox(screen []string) (text string, shown bool)
+}
+
+// maxMessage is the longest message that is typed into a pane, in bytes.
+const maxMessage = 200 << 10
+
+// Send types a message into a seat's pane and submits it. It refuses a pane that
+// is not proven to be the seat's, that waits for a person, or that holds a draft:
+// nothing is ever typed over. With verify it waits for proof that the message
+// was taken.
+func (e *Engine) Send(ctx context.Context, ref, text string, verify bool) (Delivery, error) {
+	if strings.TrimSpace(text) == "" {
+		return Delivery{}, Errorf(CodeInvalid, "the message is empty").WithHint("rig send <seat> <text>")
+	}
+	if len(text) > maxMessage || !utf8.ValidString(text) {
+		return Delivery{}, Errorf(CodeInvalid, "the message is longer than %d bytes or not UTF-8", maxMessage).
+			WithHint("put it in a file that the agent can read, and send the path")
+	}
+	t, err := e.target(ctx, ref)
+	if err != nil {
+		return Delivery{}, err
+	}
+	if err := e.mayType(ctx, t); err != nil {
+		return Delivery{}, err
+	}
+	before := e.evidence(ctx, t)
+	if err := e.d.Mux.Paste(ctx, t.guard, text); err != nil {
+		return Delivery{}, err
+	}
+	if err := pause(ctx, e.d.Config.SubmitPause); err != nil {
+		return Delivery{Outcome: "typed-not-submitted", Why: "interrupted before Enter"}, err
+	}
+	if err := e.d.Mux.Keys(ctx, t.guard, "Enter"); err != nil {
+		return Delivery{Outcome: "typed-not-submitted", Why: err.Error()}, err
+	}
+	d := Delivery{Outcome: "submitted-unconfirmed", Why: "nobody asked for proof"}
+	if verify {
+		d = e.confirm(ctx, t, before, text)
+	}
+	return d, e.noteSend(ctx, t, d, len(text))
+}
+
+// target is one seat as send, capture and wait need it.
+type target struct {
+	seat    Seat
+	session Session
+	address string
+	guard   Guard
+	pane    Pane
+	rt      Runtime
+}
+
+// target resolves a reference to a live, bound pane.
+func (e *Engine) target(ctx context.Context, ref string) (target, error) {
+	w, err := e.look(ctx)
+	if err != nil {
+		return target{}, err
+	}
+	seat, err := w.seat(ref)
+	if err != nil {
+		return target{}, err
+	}
+	t := target{seat: seat, session: w.latest[seat.ID], address: w.address(seat)}
+	at := w.locate(seat.ID)
+	switch {
+	case at.presence == Unknown:
+		return t, Errorf(CodeTmuxProbeFailed, "%s", at.why).On("", t.address).WithHint("`rig doctor` says what is wrong with tmux")
+	case at.presence == Absent:
+		return t, Errorf("session_missing", "the seat has no live pane: %s", at.why).On("", t.address).
+			WithHint("`rig launch %s %s` starts it", w.rigs[seat.RigID].Name, seat.Logical())
+	}
+	t.guard, t.pane = w.guard(seat), at.pane
+	t.rt, err = e.runtime(seat.Runtime)
+	return t, err
+}
+
+func (t target) probe(e *Engine, screen []string) Probe {
+	p := Probe{Seat: t.seat, Address: t.address, Session: t.session, Pane: t.pane, Screen: screen, Started: t.session.CreatedAt, Now: e.d.Clock.Now()}
+	var err error
+	if p.Run, p.RunKnown, err = e.d.Occupants.RunState(t.session.ID); err != nil {
+		p.RunKnown = false
+	}
+	if p.Signals, err = e.d.Occupants.Signals(t.session.ID); err != nil {
+		e.d.Log.Debug("signals", "seat", t.address, "err", err)
+	}
+	return p
+}
+
+func (e *Engine) screen(ctx context.Context, pane PaneID) []string {
+	got, err := e.d.Mux.Capture(ctx, []CaptureRequest{{Pane: pane}})
+	if err != nil || len(got) == 0 || got[0].Err != nil {
+		return nil
+	}
+	return got[0].Lines
+}
+
+// mayType refuses to type where a message could answer a prompt, land in a dead
+// pane, or be appended to somebody's draft.
+func (e *Engine) mayType(ctx context.Context, t target) error {
+	if t.pane.Dead {
+		return Errorf(CodePaneDead, "its process has ended").On("send", t.address).WithHint("`rig seat clean %s`, then launch it again", t.address)
+	}
+	screen := e.screen(ctx, t.pane.ID)
+	act := t.rt.Activity(ctx, t.probe(e, screen))
+	switch act.State {
+	case ActivityWaiting:
+		return Errorf("target_needs_input", "it waits for a person: %s", act.Why).On("send", t.address).
+			WithHint("answer it first: rig attach %s", t.address)
+	case ActivityExited:
+		return Errorf("session_missing", "its client has ended: %s", act.Why).On("send", t.address).WithHint("launch it again")
+	case ActivityIdle, ActivityBusy, ActivityLimit, ActivityUnknown:
+	}
+	if r, ok := t.rt.(draftReader); ok {
+		if draft, shown := r.InputBox(screen); shown && strings.TrimSpace(draft) != "" {
+			return Errorf("draft_present", "somebody's draft stands in its input box").On("send", t.address).
+				WithHint("send or clear the draft in the pane first: rig attach %s", t.address).With("draft_characters", utf8.RuneCountInString(draft))
+		}
+	}
+	return nil
+}
+
+// evidence counts what would prove a delivery.
+type sendEvidence struct {
+	submits int
+	state   ActivityState
+}
+
+func (e *Engine) evidence(ctx context.Context, t target) sendEvidence {
+	p := t.probe(e, nil)
+	ev := sendEvidence{state: t.rt.Activity(ctx, p).State}
+	for _, h := range p.Signals.Hooks {
+		if h.Event == "UserPromptSubmit" {
+			ev.submits++
+		}
+	}
+	return ev
+}
+
+// confirm waits for proof that the message was taken: the client's own
+// UserPromptSubmit hook, a turn that began, or an input box that is empty again.
+// A text that still stands in the box gets one more Enter.
+func (e *Engine) confirm(ctx context.Context, t target, before sendEvidence, text string) Delivery {
+	ctx, cancel := context.WithTimeout(ctx, e.d.Config.VerifyTimeout)
+	defer cancel()
+	again := e.d.Clock.Now().Add(time.Second)
+	for {
+		if d, done := e.confirmed(ctx, t, before, text); done {
+			return d
+		}
+		if now := e.d.Clock.Now(); !again.IsZero() && now.After(again) {
+			again = time.Time{}
+			if r, ok := t.rt.(draftReader); ok {
+				if draft, shown := r.InputBox(e.screen(ctx, t.pane.ID)); shown && draft != "" {
+					if err := e.d.Mux.Keys(ctx, t.guard, "Enter"); err != nil {
+						return Delivery{Outcome: "typed-not-submitted", Why: err.Error()}
+					}
+				}
+			}
+		}
+		if pause(ctx, 80*time.Millisecond) != nil {
+			return Delivery{Outcome: "submitted-unconfirmed", Why: "no proof within " + e.d.Config.VerifyTimeout.String()}
+		}
+	}
+}
+
+func (e *Engine) confirmed(ctx context.Context, t target, before sendEvidence, text string) (Delivery, bool) {
+	now := e.evidence(ctx, t)
+	if now.submits > before.submits {
+		return Delivery{Outcome: "delivered", Why: "the client reported the prompt", Source: "hook UserPromptSubmit"}, true
+	}
+	if now.state == ActivityBusy && before.state == ActivityIdle {
+		return Delivery{Outcome: "delivered", Why: "a turn began", Source: "activity"}, true
+	}
+	screen := e.screen(ctx, t.pane.ID)
+	if r, ok := t.rt.(draftReader); ok {
+		if draft, shown := r.InputBox(screen); shown && draft == "" && echoed(screen, text) {
+			return Delivery{Outcome: "delivered", Why: "the input box is empty and the text stands above it", Source: "pane"}, true
+		}
+		return Delivery{}, false
+	}
+	if echoed(screen, text) {
+		return Delivery{Outcome: "delivered", Why: "the terminal shows the text", Source: "pane"}, true
+	}
+	return Delivery{}, false
+}
+
+// echoed looks for the beginning of a text's first line on a screen.
+func echoed(screen []string, text string) bool {
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if r := []rune(first); len(r) > 30 {
+		first = string(r[:30])
+	}
+	for _, line := range screen {
+		if strings.Contains(line, first) {
+			return true
+		}
+	}
+	return false
+}
+
+func (e *Engine) noteSend(ctx context.Context, t target, d Delivery, size int) error {
+	return e.d.Store.Write(ctx, func(tx Tx) error {
+		_, err := tx.AppendEvent(Event{
+			At: e.d.Clock.Now(), Type: "message.sent", RigID: t.seat.RigID, SeatID: t.seat.ID, Seat: t.address,
+			Rig: rigOfAddress(t.address, t.seat), Operator: e.Operator().String(),
+			Payload: mustJSON(map[string]any{"outcome": d.Outcome, "why": d.Why, "source": d.Source, "bytes": size, "generation": t.seat.Generation}),
+		})
+		return err
+	})
+}
+
+// pause waits, or gives the context's error.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}

@@ -1,0 +1,301 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Watcher is the engine loop behind a console and `rig watch`: it looks when
+// something moved, builds the picture, and hands it to subscribers. At rest it
+// starts no process and says nothing.
+type Watcher struct {
+	e *Engine
+	o *observer
+
+	mu     sync.Mutex
+	subs   map[chan *Fleet]bool
+	frames map[chan PaneFrame]bool
+	focus  map[string]bool
+	shots  map[string]shot
+	poke   chan struct{}
+}
+
+// shot is the last frame of a focused pane.
+type shot struct {
+	frame PaneFrame
+	moved time.Time // when its content last changed
+	asked time.Time
+}
+
+// Watcher makes the loop; Run drives it.
+func (e *Engine) Watcher() *Watcher {
+	return &Watcher{
+		e: e, o: e.newObserver(), subs: map[chan *Fleet]bool{}, frames: map[chan PaneFrame]bool{},
+		focus: map[string]bool{}, shots: map[string]shot{}, poke: make(chan struct{}, 1),
+	}
+}
+
+// How the loop paces itself.
+const (
+	recordEvery = 250 * time.Millisecond // asks the record whether it changed: one cheap query
+	judgeEvery  = time.Second            // reads the clients' own small files
+	frameBusy   = 120 * time.Millisecond // a focused pane that is moving
+	frameIdle   = time.Second            // a focused pane at rest
+	frameFall   = 2 * time.Second        // without a control connection each look costs a process
+)
+
+// Run drives the loop until ctx ends. The first picture comes from the record
+// alone, before tmux is asked.
+func (w *Watcher) Run(ctx context.Context) {
+	w.o.readRecord(ctx)
+	w.publish()
+	events := w.e.d.Mux.Watch(ctx)
+	changes := w.changes(ctx)
+	record := time.NewTicker(recordEvery)
+	defer record.Stop()
+	judge := time.NewTicker(judgeEvery)
+	defer judge.Stop()
+	poll := time.NewTicker(w.e.d.Config.PollEvery)
+	defer poll.Stop()
+	frame := time.NewTicker(frameBusy)
+	defer frame.Stop()
+	w.round(ctx, true, true)
+	for {
+		select {
+		case <-ctx.Done():
+			w.close()
+			return
+		case _, ok := <-events:
+			if !ok {
+				events = nil
+				continue
+			}
+			w.round(ctx, true, false)
+		case <-changes:
+			w.round(ctx, false, true)
+		case <-w.poke:
+			w.snap(ctx, true)
+		case <-judge.C:
+			w.round(ctx, false, true)
+		case <-poll.C:
+			if w.o.inv.Path != "control" || w.o.inv.Server != Present {
+				w.round(ctx, true, false)
+			}
+		case <-record.C:
+			if w.o.readRecord(ctx) {
+				w.round(ctx, true, true)
+			}
+		case <-frame.C:
+			w.snap(ctx, false)
+		}
+	}
+}
+
+// round looks and publishes when anything that is shown has changed.
+func (w *Watcher) round(ctx context.Context, panes, all bool) {
+	changed := w.o.readRecord(ctx)
+	changed = w.o.readOwners() || changed
+	if panes || changed {
+		changed = w.o.readPanes(ctx) || changed
+	}
+	changed = w.o.judge(ctx, all) || changed
+	if changed {
+		w.publish()
+	}
+}
+
+// changes merges the change signals of the runtimes.
+func (w *Watcher) changes(ctx context.Context) <-chan struct{} {
+	out := make(chan struct{}, 1)
+	for _, rt := range w.e.d.Runtimes {
+		src, ok := rt.(changeSource)
+		if !ok || src.Changes() == nil {
+			continue
+		}
+		go func() {
+			for {
+				select {
+				case <-ctx.Done():
+					return
+				case _, open := <-src.Changes():
+					if !open {
+						return
+					}
+					select {
+					case out <- struct{}{}:
+					default:
+					}
+				}
+			}
+		}()
+	}
+	return out
+}
+
+func (w *Watcher) publish() {
+	f, fresh := w.o.picture()
+	if !fresh {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for ch := range w.subs {
+		deliver(ch, f)
+	}
+}
+
+// deliver keeps only the newest picture in a subscriber's channel.
+func deliver(ch chan *Fleet, f *Fleet) {
+	for {
+		select {
+		case ch <- f:
+			return
+		default:
+		}
+		select {
+		case <-ch:
+		default:
+		}
+	}
+}
+
+func (w *Watcher) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for ch := range w.subs {
+		close(ch)
+	}
+	for ch := range w.frames {
+		close(ch)
+	}
+	w.subs, w.frames = map[chan *Fleet]bool{}, map[chan PaneFrame]bool{}
+}
+
+// Subscribe gives the newest picture now and every later one, newest only. The
+// channel closes when the loop ends.
+func (w *Watcher) Subscribe() <-chan *Fleet {
+	ch := make(chan *Fleet, 1)
+	w.mu.Lock()
+	w.subs[ch] = true
+	w.mu.Unlock()
+	if f := w.latest(); f != nil {
+		deliver(ch, f)
+	}
+	return ch
+}
+
+func (w *Watcher) latest() *Fleet {
+	w.o.mu.Lock()
+	defer w.o.mu.Unlock()
+	return w.o.last
+}
+
+// Focus says which seats' panes are on screen.
+func (w *Watcher) Focus(ids []string) {
+	w.mu.Lock()
+	w.focus = map[string]bool{}
+	for _, id := range ids {
+		w.focus[id] = true
+	}
+	w.mu.Unlock()
+	select {
+	case w.poke <- struct{}{}:
+	default:
+	}
+}
+
+// Frames delivers the screens of focused panes when they change.
+func (w *Watcher) Frames() <-chan PaneFrame {
+	ch := make(chan PaneFrame, 64)
+	w.mu.Lock()
+	w.frames[ch] = true
+	w.mu.Unlock()
+	return ch
+}
+
+// snap captures the focused panes that are due, in one exchange.
+func (w *Watcher) snap(ctx context.Context, now bool) {
+	w.mu.Lock()
+	ids := make([]string, 0, len(w.focus))
+	for id := range w.focus {
+		ids = append(ids, id)
+	}
+	w.mu.Unlock()
+	f := w.latest()
+	at := w.e.d.Clock.Now()
+	var reqs []CaptureRequest
+	seats := map[PaneID]*SeatView{}
+	for _, id := range ids {
+		s := f.Seat(id)
+		if s == nil || s.Pane == "" || f.Server.State != Present || s.Life == LifeLost || s.Life == LifeUnknown {
+			continue
+		}
+		last := w.shots[id]
+		wait := frameIdle
+		if at.Sub(last.moved) < 3*time.Second {
+			wait = frameBusy
+		}
+		if w.o.inv.Path != "control" {
+			wait = frameFall
+		}
+		if !now && at.Sub(last.asked) < wait-frameBusy/2 {
+			continue
+		}
+		last.asked = at
+		w.shots[id] = last
+		reqs = append(reqs, CaptureRequest{Pane: s.Pane, Colours: true})
+		seats[s.Pane] = s
+	}
+	if len(reqs) == 0 {
+		return
+	}
+	got, err := w.e.d.Mux.Capture(ctx, reqs)
+	if err != nil {
+		return
+	}
+	for _, c := range got {
+		w.frame(seats[c.Pane], c, at, now)
+	}
+}
+
+// frame sends a pane's screen on when it differs from the last one.
+func (w *Watcher) frame(s *SeatView, c CaptureResult, at time.Time, force bool) {
+	if s == nil {
+		return
+	}
+	last := w.shots[s.ID]
+	fr := PaneFrame{SeatID: s.ID, Lines: c.Lines, Cols: s.PaneSize[0], Rows: s.PaneSize[1], At: at}
+	if c.Err != nil {
+		fr.Err = c.Err.Error()
+	}
+	same := equalLines(last.frame.Lines, fr.Lines) && last.frame.Err == fr.Err && last.frame.SeatID == s.ID
+	if !same {
+		last.moved = at
+	}
+	last.frame = fr
+	w.shots[s.ID] = last
+	if same && !force {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for ch := range w.frames {
+		select {
+		case ch <- fr:
+		default: // the reader is behind: it gets the next one
+		}
+	}
+}
+
+func equalLines(a, b []string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i] != b[i] {
+			return false
+		}
+	}
+	return true
+}
