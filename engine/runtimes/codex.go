@@ -1,0 +1,246 @@
+package runtimes
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"rig/engine"
+	"rig/engine/transcript"
+)
+
+// Codex is the runtime of Codex seats. It is safe for concurrent use.
+type Codex struct {
+	cfg     Config
+	recent  *fileCache[transcript.Recent]
+	heads   *fileCache[transcript.Head]
+	threads *memo[clientKey, codexThread]
+	paths   *memo[pathKey, string]
+}
+
+var _ engine.Runtime = (*Codex)(nil)
+
+// NewCodex makes the Codex runtime. It reads nothing until asked.
+func NewCodex(c Config) *Codex {
+	return &Codex{
+		cfg: c.filled(),
+		recent: newFileCache(func(path string) (transcript.Recent, error) {
+			return transcript.ReadRecent(path, transcript.RuntimeCodex)
+		}),
+		heads: newFileCache(func(path string) (transcript.Head, error) {
+			return transcript.ReadHead(path, transcript.RuntimeCodex)
+		}),
+		threads: newMemo[clientKey, codexThread](),
+		paths:   newMemo[pathKey, string](),
+	}
+}
+
+// Name is "codex".
+func (*Codex) Name() engine.RuntimeName { return engine.RuntimeCodex }
+
+// Caps says what Codex can do. It compacts, but not under our guidance.
+func (*Codex) Caps() engine.RuntimeCaps {
+	return engine.RuntimeCaps{Resume: true, Fork: true, Usage: true, Prompt: true}
+}
+
+// ValidToken accepts a UUID. The error says what is wrong without quoting it.
+func (*Codex) ValidToken(id string) error { return validToken(engine.RuntimeCodex, id) }
+
+// Close releases the caches.
+func (*Codex) Close() error { return nil }
+
+// Line builds the launch line of Codex. The background server is always left
+// out: it would outlive the pane, run on after it was killed and mix up whose
+// hooks are whose. Without a policy and without a profile the client is told to
+// ask, since its own default refuses some requests without asking.
+func (c *Codex) Line(r engine.LaunchRequest) (engine.LaunchLine, error) {
+	if err := checkRequest(r); err != nil {
+		return engine.LaunchLine{}, err
+	}
+	line := base(r)
+	post, err := postureOf(r.Seat.PermissionPolicy)
+	if err != nil {
+		return engine.LaunchLine{}, onLaunch(err, r.Address)
+	}
+	argv := append([]string(nil), c.cfg.Codex...)
+	argv = append(argv, "--no-daemon", "-C", r.Seat.Cwd)
+	if r.Seat.Model != "" {
+		argv = append(argv, "-m", r.Seat.Model)
+	}
+	if r.Seat.Effort != "" {
+		argv = append(argv, "-c", "model_reasoning_effort="+r.Seat.Effort)
+	}
+	if r.Seat.CodexProfile != "" {
+		argv = append(argv, "-p", r.Seat.CodexProfile)
+	}
+	switch {
+	case len(post.codex) > 0:
+		argv = append(argv, post.codex...)
+	case r.Seat.CodexProfile == "" && r.Seat.PermissionPolicy == "":
+		argv = append(argv, postures["standard"].codex...)
+	}
+	words, token, err := codexStart(r.Start)
+	if err != nil {
+		return engine.LaunchLine{}, onLaunch(err, r.Address)
+	}
+	argv = append(argv, words...)
+	line.Token = engine.NewResumeToken(token)
+	if r.Prompt != "" {
+		argv = append(argv, "--", r.Prompt)
+		line.Prompt = true
+	}
+	line.Argv = argv
+	return line, nil
+}
+
+// codexStart gives the subcommand that chooses the conversation. The id of a new
+// one cannot be chosen and is learned from the running process.
+func codexStart(s engine.Start) (words []string, token string, err error) {
+	switch s := s.(type) {
+	case engine.StartFresh:
+		return nil, "", nil
+	case engine.StartResume:
+		if err := validToken(engine.RuntimeCodex, s.Token.Reveal()); err != nil {
+			return nil, "", err
+		}
+		return []string{"resume", s.Token.Reveal()}, s.Token.Reveal(), nil
+	case engine.StartFork:
+		if err := validToken(engine.RuntimeCodex, s.Parent.Reveal()); err != nil {
+			return nil, "", err
+		}
+		return []string{"fork", s.Parent.Reveal()}, "", nil
+	}
+	return nil, "", errNoStart()
+}
+
+// Preflight lists what would stop this launch.
+func (c *Codex) Preflight(ctx context.Context, r engine.LaunchRequest) []engine.Blocker {
+	line, err := c.Line(r)
+	if err != nil {
+		return []engine.Blocker{engine.BlockerFrom(err)}
+	}
+	out := preflight(r, line, line.Argv[0])
+	if dir := lookup(line.Env, "CODEX_HOME"); dir != "" {
+		if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+			out = append(out, engine.Blocker{
+				Code: "codex_home_missing", Seat: r.Address, Message: "CODEX_HOME names a folder that is not there: " + dir,
+				Hint: "create it, or unset CODEX_HOME",
+			})
+		}
+	}
+	switch s := r.Start.(type) {
+	case engine.StartResume:
+		st := c.Conversation(ctx, s.Token.Reveal(), r.Seat.Cwd, line.Homes)
+		out = append(out, continueBlockers(r, st, "resumed", line.Homes.CodexDir)...)
+	case engine.StartFork:
+		st := c.Conversation(ctx, s.Parent.Reveal(), r.Seat.Cwd, line.Homes)
+		st.Live = false
+		out = append(out, continueBlockers(r, st, "forked", line.Homes.CodexDir)...)
+	}
+	return out
+}
+
+// codexThread is what the open files of a client say: the conversation it writes
+// and where.
+type codexThread struct {
+	pid     int
+	start   string
+	id      string
+	rollout string
+	locks   time.Time // modification time of the lock folder when it was looked up
+	looked  time.Time // by the clock of the probe
+}
+
+const lockDir = "thread-writer-locks"
+
+// relook is how soon the open files are read again when the pane keeps moving
+// but nothing else says that the conversation changed.
+const relook = 2 * time.Second
+
+// thread finds the conversation of the occupant's own process by the lock and
+// rollout files that process, or a descendant of it, holds open.
+func (c *Codex) thread(p engine.Probe) (t codexThread, ok bool, why string) {
+	pid, start := c.cfg.root(p)
+	if pid <= 0 {
+		return t, false, "no process is known for this seat"
+	}
+	home := c.cfg.homes(p.Session.Homes).CodexDir
+	var locks time.Time
+	if st, err := os.Stat(filepath.Join(home, lockDir)); err == nil {
+		locks = st.ModTime()
+	}
+	key := clientKey{pid, start, home}
+	if have, hit := c.threads.get(key); hit && have.locks.Equal(locks) && !c.due(have, p) {
+		if alive, err := c.cfg.Procs.Alive(have.pid, have.start); err == nil && alive {
+			return have, have.id != "", "the process holds no conversation of " + home + " open"
+		}
+	}
+	if alive, err := c.cfg.Procs.Alive(pid, start); err != nil || !alive {
+		if err != nil {
+			return t, false, "the process table cannot be read"
+		}
+		return t, false, "the process is gone"
+	}
+	tree, err := c.cfg.Procs.Tree(pid)
+	if err != nil {
+		return t, false, "the process table cannot be read"
+	}
+	t = codexThread{pid: tree[0].PID, start: tree[0].Start, locks: locks, looked: p.Now}
+	why = "the process holds no conversation of " + home + " open"
+	for _, proc := range tree {
+		files, err := openFiles(proc.PID)
+		if err != nil {
+			why = "the open files of the process cannot be read"
+			continue
+		}
+		if id, rollout := threadOf(files, home); id != "" {
+			t.pid, t.start, t.id, t.rollout = proc.PID, proc.Start, id, rollout
+			break
+		}
+	}
+	c.threads.put(key, t)
+	return t, t.id != "", why
+}
+
+// due tells whether the pane moved since the open files were last read.
+func (*Codex) due(t codexThread, p engine.Probe) bool {
+	if p.Now.Sub(t.looked) < relook {
+		return false
+	}
+	return t.id == "" || !p.Pane.Activity.Before(t.looked.Truncate(time.Second)) || t.rollout == ""
+}
+
+// threadOf reads the conversation from open files: the writer lock names it from
+// the launch on, the rollout from the first prompt on. A client that holds
+// several locks gives no answer.
+func threadOf(files []string, home string) (id, rollout string) {
+	real := transcript.RealDir(home)
+	locks := map[string]bool{}
+	rollouts := map[string]string{}
+	for _, f := range files {
+		dir, name := filepath.Split(f)
+		if filepath.Clean(dir) == filepath.Join(real, lockDir) {
+			if stem, ok := strings.CutSuffix(name, ".lock"); ok && validToken(engine.RuntimeCodex, stem) == nil {
+				locks[stem] = true
+			}
+		}
+		if strings.HasPrefix(f, filepath.Join(real, "sessions")+"/") && strings.HasPrefix(name, "rollout-") && strings.HasSuffix(name, ".jsonl") {
+			if stem := strings.TrimSuffix(name, ".jsonl"); len(stem) > 36 && validToken(engine.RuntimeCodex, stem[len(stem)-36:]) == nil {
+				rollouts[stem[len(stem)-36:]] = f
+			}
+		}
+	}
+	switch {
+	case len(locks) == 1:
+		for l := range locks {
+			return l, rollouts[l]
+		}
+	case len(locks) == 0 && len(rollouts) == 1:
+		for r, path := range rollouts {
+			return r, path
+		}
+	}
+	return "", ""
+}

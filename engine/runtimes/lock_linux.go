@@ -1,0 +1,45 @@
+package runtimes
+
+import (
+	"os"
+	"strconv"
+)
+
+// lockHolder gives the pid of a process that has the file open, 0 for none. A
+// lock file that a killed client left behind has no holder. Processes of other
+// users cannot be looked into; they would need our permission to write there.
+func lockHolder(path string) int {
+	want, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return 0
+	}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		files, err := openFiles(pid)
+		if err != nil {
+			continue
+		}
+		for _, f := range files {
+			if f != path && !sameName(f, path) {
+				continue
+			}
+			if st, err := os.Stat(f); err == nil && os.SameFile(st, want) {
+				return pid
+			}
+		}
+	}
+	return 0
+}
+
+// sameName cheaply rules out most open files before they are looked at.
+func sameName(a, b string) bool {
+	const tail = 41 // a UUID and ".lock"
+	return len(a) >= tail && len(b) >= tail && a[len(a)-tail:] == b[len(b)-tail:]
+}

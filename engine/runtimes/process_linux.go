@@ -1,0 +1,137 @@
+package runtimes
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// readProcess reads /proc/PID/stat; false when there is no such process.
+func readProcess(pid int) (Process, bool, error) {
+	if pid <= 0 {
+		return Process{}, false, nil
+	}
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+		return Process{}, false, nil
+	}
+	if err != nil {
+		return Process{}, false, err
+	}
+	p, ok := parseStat(b)
+	if !ok || p.PID != pid {
+		return Process{}, false, errors.New("/proc stat of " + strconv.Itoa(pid) + " has an unknown form")
+	}
+	return p, true, nil
+}
+
+// parseStat reads one stat line. The program name stands in parentheses and may
+// hold anything, parentheses and line ends too, so fields are counted from the
+// last closing one.
+func parseStat(b []byte) (Process, bool) {
+	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
+	if open < 1 || end < open {
+		return Process{}, false
+	}
+	pid, err := strconv.Atoi(string(bytes.TrimSpace(b[:open])))
+	f := strings.Fields(string(b[end+1:]))
+	const startField = 19 // field 22 of the line; f[0] is field 3
+	if err != nil || len(f) <= startField || len(f[0]) != 1 {
+		return Process{}, false
+	}
+	p := Process{PID: pid, State: f[0][0], Start: f[startField], Comm: string(b[open+1 : end])}
+	var errs [3]error
+	p.PPID, errs[0] = strconv.Atoi(f[1])
+	p.Group, errs[1] = strconv.Atoi(f[2])
+	p.Front, errs[2] = strconv.Atoi(f[5])
+	return p, errs[0] == nil && errs[1] == nil && errs[2] == nil
+}
+
+// childrenOf lists the children of a process. The kernel keeps such a list per
+// thread; where that was not compiled in, the whole table is read instead.
+func childrenOf(pid int) ([]int, error) {
+	dir := "/proc/" + strconv.Itoa(pid) + "/task"
+	tasks, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, nil //nolint:nilerr // the process ended meanwhile: no children
+	}
+	var out []int
+	for _, t := range tasks {
+		b, err := os.ReadFile(filepath.Join(dir, t.Name(), "children"))
+		if errors.Is(err, fs.ErrNotExist) && !hasChildLists() {
+			return scanChildren(pid)
+		}
+		for _, w := range strings.Fields(string(b)) {
+			if n, err := strconv.Atoi(w); err == nil {
+				out = append(out, n)
+			}
+		}
+	}
+	return out, nil
+}
+
+// hasChildLists tells a kernel without the lists from a thread that ended.
+func hasChildLists() bool {
+	pid := strconv.Itoa(os.Getpid())
+	_, err := os.Stat("/proc/" + pid + "/task/" + pid + "/children")
+	return err == nil
+}
+
+// scanChildren finds children by reading every process.
+func scanChildren(parent int) ([]int, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	var out []int
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if p, ok, err := readProcess(pid); err == nil && ok && p.PPID == parent {
+			out = append(out, pid)
+		}
+	}
+	return out, nil
+}
+
+// argvOf gives the command line of a process, nil when it cannot be read.
+func argvOf(pid int) []string {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if err != nil || len(b) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
+}
+
+// openFiles lists the paths of a process's open files. An error means that they
+// cannot be known, not that there are none.
+func openFiles(pid int) ([]string, error) {
+	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		if target, err := os.Readlink(filepath.Join(dir, e.Name())); err == nil && strings.HasPrefix(target, "/") {
+			out = append(out, target)
+		}
+	}
+	return out, nil
+}
+
+// bootID is new with every boot.
+func bootID() string {
+	b, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(b))
+}
