@@ -194,3 +194,12 @@ func show(s string) string {
 	}
 	return strconv.QuoteToGraphic(s)
 }
+
+// showPath quotes a path; the end of a long one says more than its beginning.
+func showPath(s string) string {
+	const most = 400
+	if r := []rune(s); len(r) > most {
+		s = "…" + string(r[len(r)-most+1:])
+	}
+	return strconv.QuoteToGraphic(s)
+}

@@ -136,7 +136,7 @@ func (r *report) syntax(data []byte, err error) {
 	if text := lines[line-1]; len(bytes.TrimSpace(text)) > 0 {
 		col += len(text) - len(bytes.TrimLeft(text, " \t"))
 	}
-	r.at(place{line, col}, "", CodeSyntax, "the fault is on this line or just before it", "not valid YAML: %s", msg)
+	r.at(place{line, col}, "", CodeSyntax, "look at this line and at the block around it", "not valid YAML: %s", msg)
 }
 
 // fromParser reports messages of the reader's grammar, as opposed to its scanner.

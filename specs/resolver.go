@@ -100,9 +100,9 @@ func (r *resolver) layer(s engine.StartupSpec, dir string, at func(i int) string
 		if why := fileFault(f.Abs); why != "" {
 			path := at(i)
 			if f.Required {
-				r.at(r.places[path], path, engine.CodeNotFound, "create it, or mark it required: false", "the startup file %s %s", show(f.Abs), why)
+				r.at(r.places[path], path, engine.CodeNotFound, "create it; a startup file may be marked required: false", "the startup file %s %s", showPath(f.Abs), why)
 			} else {
-				r.advise(r.places[path], path, engine.CodeNotFound, "", "the optional startup file %s %s", show(f.Abs), why)
+				r.advise(r.places[path], path, engine.CodeNotFound, "", "the optional startup file %s %s", showPath(f.Abs), why)
 			}
 		}
 	}
@@ -137,11 +137,11 @@ func (r *resolver) directory(m *engine.MemberSpec, at string) {
 	path := at + ".cwd"
 	switch {
 	case os.IsNotExist(err):
-		r.at(r.places[path], path, engine.CodeNotFound, "create it, or start with --cwd", "the directory %s does not exist", show(m.Cwd))
+		r.at(r.places[path], path, engine.CodeNotFound, "create it, or start with --cwd", "the directory %s does not exist", showPath(m.Cwd))
 	case err != nil:
-		r.at(r.places[path], path, engine.CodeUnavailable, "check its permissions", "the directory %s cannot be read", show(m.Cwd))
+		r.at(r.places[path], path, engine.CodeUnavailable, "check its permissions", "the directory %s cannot be read", showPath(m.Cwd))
 	case !info.IsDir():
-		r.at(r.places[path], path, CodeBadValue, "name a directory", "%s is not a directory", show(m.Cwd))
+		r.at(r.places[path], path, CodeBadValue, "name a directory", "%s is not a directory", showPath(m.Cwd))
 	}
 }
 
@@ -157,7 +157,7 @@ func (r *resolver) artifacts(m *engine.MemberSpec, root, at string) {
 		if why := fileFault(files[i]); why != "" {
 			path := at + ".session_source.ref.value[" + strconv.Itoa(i) + "]"
 			r.at(r.places[path], path, engine.CodeNotFound, "a rebuild needs every one of its files; create it or take it off the list",
-				"the file %s %s", show(files[i]), why)
+				"the file %s %s", showPath(files[i]), why)
 		}
 	}
 	m.Source = engine.RebuildSource{Artifacts: files}
@@ -236,7 +236,7 @@ func (r *resolver) read(path, at string) *AgentSpec {
 	if err != nil {
 		r.agents[file] = nil
 		r.at(r.places[at], at, engine.CodeOf(err), "create the agent there, or write builtin:agent with profile: default",
-			"the agent %s cannot be read: %s", show(file), engine.BlockerFrom(err).Message)
+			"the agent %s cannot be read: %s", showPath(file), engine.BlockerFrom(err).Message)
 		return nil
 	}
 	res := ParseAgent(data, file)

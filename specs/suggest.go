@@ -20,7 +20,7 @@ func (t *tables) hint(o *object, key string) string {
 			owners = append(owners, other.name)
 		}
 	}
-	if len(owners) > 0 {
+	if n := len(owners); n == 1 || n == 2 {
 		return "it belongs to " + strings.Join(owners, " or ")
 	}
 	return "known here: " + strings.Join(names, ", ")

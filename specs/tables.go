@@ -88,7 +88,7 @@ func pathText(name, doc string) field {
 
 func prose(name, doc string) field { return field{name: name, doc: doc, kind: kText, lines: true} }
 
-func flag(name, doc string) field { return field{name: name, doc: doc, kind: kBool} }
+func yesNo(name, doc string) field { return field{name: name, doc: doc, kind: kBool} }
 
 func listOf(name, doc string, of field) field {
 	return field{name: name, doc: doc, kind: kList, of: &of}

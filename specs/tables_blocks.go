@@ -13,7 +13,7 @@ func moments() field {
 func (t *tables) startupTables() field {
 	hint := oneText("delivery_hint", "how the text reaches the agent", "auto", "send_text", "guidance_merge", "skill_install")
 	hint.def = "auto"
-	required := flag("required", "whether a missing file stops the launch")
+	required := yesNo("required", "whether a missing file stops the launch")
 	required.def = true
 	t.startupFile = &object{
 		name: "a startup file", doc: "A text given to the agent at its start.",
@@ -32,7 +32,7 @@ func (t *tables) startupTables() field {
 			need(oneText("type", "kind of the action", "slash_command", "send_text")),
 			need(prose("value", "the line")),
 			phase, moments(),
-			need(flag("idempotent", "whether it may be sent again on a restore")),
+			need(yesNo("idempotent", "whether it may be sent again on a restore")),
 		},
 	}
 	return sub("startup", "what the agent is given at its start", &object{
@@ -89,14 +89,14 @@ func workspaceTable() *object {
 
 func continuityTable() *object {
 	return &object{name: "continuity_policy", doc: "What the pod wants to keep for its continuity.", fields: []field{
-		need(flag("enabled", "whether the policy counts")),
+		need(yesNo("enabled", "whether the policy counts")),
 		listOf("sync_triggers", "occasions to write the artifacts",
 			oneText("", "an occasion", "pre_compaction", "pre_shutdown", "manual", "milestone")),
 		sub("artifacts", "files that are kept", &object{name: "artifacts", doc: "Files that are kept.", fields: []field{
-			flag("session_log", "a log of the session"), flag("restore_brief", "a brief for a restore"), flag("quiz", "questions that test a restore"),
+			yesNo("session_log", "a log of the session"), yesNo("restore_brief", "a brief for a restore"), yesNo("quiz", "questions that test a restore"),
 		}}),
 		sub("restore_protocol", "how the pod is brought back", &object{name: "restore_protocol", doc: "How the pod is brought back.", fields: []field{
-			flag("peer_driven", "a peer leads"), flag("verify_via_quiz", "the quiz is asked"),
+			yesNo("peer_driven", "a peer leads"), yesNo("verify_via_quiz", "the quiz is asked"),
 		}}),
 	}}
 }
@@ -108,7 +108,7 @@ func policiesTable() *object {
 		sub("claude_compaction", "managed compaction of Claude seats", &object{
 			name: "claude_compaction", doc: "Managed compaction of Claude seats. Whichever threshold is reached first counts.",
 			fields: []field{
-				need(flag("enabled", "whether seats are compacted by us")),
+				need(yesNo("enabled", "whether seats are compacted by us")),
 				percent, tokens,
 				prose("pre_compact_instruction", "what a seat is told before it is compacted"),
 				prose("compact_instruction", "what the summary should keep"),
