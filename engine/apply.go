@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
@@ -76,8 +77,11 @@ func (e *Engine) applyDetached(ctx context.Context, shown *Plan, progress func(O
 
 // ApplyTicket is the body of the detached process: it plans the ticket's request
 // and applies it if the fingerprint still holds. A refusal before the journal is
-// left on record as a failed operation, so that the follower learns of it.
-func (e *Engine) ApplyTicket(ctx context.Context, t Ticket) (*Receipt, error) {
+// left on record as a failed operation, so that the follower learns of it. begun
+// is called once, when the journal or the refusal is on record.
+func (e *Engine) ApplyTicket(ctx context.Context, t Ticket, begun func()) (*Receipt, error) {
+	var once sync.Once
+	defer once.Do(begun)
 	shown, err := e.Plan(ctx, t.Request)
 	if err == nil {
 		shown.ID = t.OpID
@@ -88,7 +92,7 @@ func (e *Engine) ApplyTicket(ctx context.Context, t Ticket) (*Receipt, error) {
 			err = blockedError(shown)
 		default:
 			var rec *Receipt
-			if rec, err = e.applyHere(ctx, shown, nil); err == nil {
+			if rec, err = e.applyHere(ctx, shown, func(OpProgress) { once.Do(begun) }); err == nil {
 				return rec, nil
 			}
 		}
@@ -110,6 +114,10 @@ func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgre
 			op, steps, err := e.Operation(ctx, opID)
 			if err == nil && progress != nil {
 				progress(OpProgress{op, steps})
+			}
+			if CodeOf(err) == CodeNotFound {
+				return nil, Errorf(CodeInternal, "the detached process ended before it began").On("follow", opID).
+					WithHint("its log is logs/op-%s.log in RIG_HOME", opID)
 			}
 			if err == nil && op.State.Ended() {
 				return receiptOf(op)

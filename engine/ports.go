@@ -54,6 +54,8 @@ type Processes interface {
 // Spawner starts a process of this binary that outlives the caller and applies
 // one plan. The ticket reaches it through a private file, never through argv.
 type Spawner interface {
+	// Spawn returns when the process has put its operation, or its refusal, on
+	// record; an error when it ended before that.
 	Spawn(ctx context.Context, t Ticket) error
 }
 
