@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"io"
+	"time"
 )
 
 // claudeRecord holds the raw members of one transcript line that matter.
@@ -10,6 +11,8 @@ type claudeRecord struct {
 	line
 	typ, subtype, uuid, session, cwd, stamp, version []byte
 	message, attachment, compact, origin, source     []byte
+	msg                                              reply
+	at                                               time.Time
 	errCode, apiError, quota, title, errStatus       []byte
 	sidechain, meta, isSummary, hidden, isAPIError   bool
 }
@@ -19,16 +22,19 @@ type claudeRecord struct {
 func (rec *claudeRecord) parse(b []byte) (rest []byte, ok bool) {
 	c := objectCursor(b)
 	for c.member() {
-		key := c.key
-		v := c.value()
-		if v == nil {
-			return nil, false
+		if string(c.key) == "message" {
+			rec.readMessage(&c)
+			continue
 		}
-		rec.set(key, v)
+		key := c.key
+		if v := c.value(); v != nil {
+			rec.set(key, v)
+		}
 	}
 	if c.bad {
 		return nil, false
 	}
+	rec.at = moment(rec.stamp)
 	return bytes.TrimLeft(b[c.i:], " \t\r\x00"), true
 }
 
@@ -50,8 +56,6 @@ func (rec *claudeRecord) set(key, v []byte) {
 		rec.stamp = v
 	case "version":
 		rec.version = v
-	case "message":
-		rec.message = v
 	case "attachment":
 		rec.attachment = v
 	case "compactMetadata":
@@ -190,9 +194,7 @@ func (cr *claudeReader) identity(rec *claudeRecord) {
 	if v := inner(rec.version); len(v) > 0 && string(v) != cr.sum.Version {
 		cr.sum.Version = short(rec.version, 64)
 	}
-	if rec.stamp != nil {
-		cr.sum.seen(moment(rec.stamp))
-	}
+	cr.sum.seen(rec.at)
 }
 
 func (cr *claudeReader) compactBoundary(rec *claudeRecord) {
@@ -207,7 +209,7 @@ func (cr *claudeReader) compactBoundary(rec *claudeRecord) {
 // compaction reads the event from its boundary record.
 func (rec *claudeRecord) compaction() Compaction {
 	return Compaction{
-		At:         moment(rec.stamp),
+		At:         rec.at,
 		Trigger:    short(field(rec.compact, "trigger"), 40),
 		Offset:     rec.off,
 		Line:       rec.no,
@@ -234,7 +236,7 @@ func (cr *claudeReader) hand(rec *claudeRecord, m Message) {
 	if cr.emit == nil {
 		return
 	}
-	m.Time = moment(rec.stamp)
+	m.Time = rec.at
 	m.UUID = clip(string(rec.uuid), 200)
 	m.Line, m.Offset = rec.no, rec.off
 	cr.emit(m)

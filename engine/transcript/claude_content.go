@@ -20,26 +20,31 @@ func eachPart(content []byte, fn func(part)) {
 	case isString(content):
 		fn(part{kind: []byte("text"), text: content, raw: content})
 	case len(content) > 0 && content[0] == '{':
-		fn(newPart(content))
+		c := objectCursor(content)
+		fn(readPart(&c))
 	case len(content) > 0 && content[0] == '[':
 		c := arrayCursor(content)
 		for c.element() {
-			v := c.value()
-			if v == nil {
-				return
-			}
-			if isString(v) {
+			switch c.peek() {
+			case '{':
+				inside := c.object()
+				p := readPart(&inside)
+				c.leave(inside)
+				fn(p)
+			case '"':
+				v := c.value()
 				fn(part{kind: []byte("text"), text: v, raw: v})
-			} else if v[0] == '{' {
-				fn(newPart(v))
+			default:
+				c.value()
 			}
 		}
 	}
 }
 
-func newPart(raw []byte) part {
-	p := part{raw: raw}
-	c := objectCursor(raw)
+// readPart walks one block to its end.
+func readPart(c *cursor) part {
+	var p part
+	start := c.i - 1
 	for c.member() {
 		key := c.key
 		v := c.value()
@@ -55,15 +60,37 @@ func newPart(raw []byte) part {
 	if len(p.kind) == 0 && p.text != nil {
 		p.kind = []byte("text")
 	}
+	p.raw = c.b[start:c.i]
 	return p
 }
 
-// body returns the content of a record's message, in whatever shape.
-func (rec *claudeRecord) body() []byte {
-	if len(rec.message) > 0 && rec.message[0] == '{' {
-		return field(rec.message, "content")
+// readMessage takes the members of a record's message, which may also be bare
+// content. It walks the message once: most of a transcript's bytes are here.
+func (rec *claudeRecord) readMessage(c *cursor) {
+	if c.peek() != '{' {
+		v := c.value()
+		rec.message, rec.msg = v, reply{content: v}
+		return
 	}
-	return rec.message
+	inside := c.object()
+	start := inside.i - 1
+	rec.msg = reply{}
+	for inside.member() {
+		key := inside.key
+		v := inside.value()
+		switch string(key) {
+		case "content":
+			rec.msg.content = v
+		case "model":
+			rec.msg.model = v
+		case "usage":
+			rec.msg.usage = v
+		case "stop_reason":
+			rec.msg.stop = inner(v)
+		}
+	}
+	c.leave(inside)
+	rec.message = inside.b[start:inside.i]
 }
 
 // user handles a record filed under "user": what a person typed, tool results,
@@ -75,7 +102,7 @@ func (cr *claudeReader) user(rec *claudeRecord) {
 	}
 	var typed []string
 	results := 0
-	eachPart(rec.body(), func(p part) {
+	eachPart(rec.msg.content, func(p part) {
 		switch kind := string(p.kind); {
 		case kind == "text":
 			typed = cr.userText(rec, typed, text(p.text, &cr.scratch))
@@ -113,7 +140,7 @@ func (cr *claudeReader) userText(rec *claudeRecord, typed []string, s string) []
 	}
 	if label := injectedLabel(s); label != "" {
 		if label == labelInterrupt {
-			cr.sum.Turn = Turn{State: TurnInterrupted, Since: moment(rec.stamp), Offset: rec.off}
+			cr.sum.Turn = Turn{State: TurnInterrupted, Since: rec.at, Offset: rec.off}
 		}
 		cr.hand(rec, Message{Role: RoleInjected, Label: label, Text: s})
 		return typed
@@ -142,7 +169,7 @@ func (rec *claudeRecord) injected() string {
 // of releases that wrote only the summary.
 func (cr *claudeReader) summaryOf(rec *claudeRecord) {
 	if !cr.boundary {
-		cr.sum.compaction(Compaction{At: moment(rec.stamp), Offset: rec.off, Line: rec.no})
+		cr.sum.compaction(Compaction{At: rec.at, Offset: rec.off, Line: rec.no})
 	}
 	cr.boundary = false
 }
@@ -155,7 +182,7 @@ func (cr *claudeReader) userTurn(rec *claudeRecord, typed, results bool) {
 	if cr.sum.Turn.State == TurnInterrupted && cr.sum.Turn.Offset == rec.off {
 		return
 	}
-	cr.sum.Turn = Turn{State: TurnOpen, Since: moment(rec.stamp), Offset: rec.off}
+	cr.sum.Turn = Turn{State: TurnOpen, Since: rec.at, Offset: rec.off}
 }
 
 // assistant handles one reply record: text, tool calls, reasoning, usage.
@@ -164,7 +191,7 @@ func (cr *claudeReader) assistant(rec *claudeRecord) {
 		cr.sum.Omitted.Duplicates++
 		return
 	}
-	msg := parseReply(rec.message)
+	msg := rec.msg
 	cr.sum.Turn = rec.replyTurn(msg)
 	if rec.synthetic(msg) {
 		cr.syntheticReply(rec, msg)
@@ -250,30 +277,6 @@ type reply struct {
 	stop                  []byte
 }
 
-func parseReply(message []byte) reply {
-	var r reply
-	if len(message) == 0 || message[0] != '{' {
-		r.content = message
-		return r
-	}
-	c := objectCursor(message)
-	for c.member() {
-		key := c.key
-		v := c.value()
-		switch string(key) {
-		case "content":
-			r.content = v
-		case "model":
-			r.model = v
-		case "usage":
-			r.usage = v
-		case "stop_reason":
-			r.stop = inner(v)
-		}
-	}
-	return r
-}
-
 // synthetic tells replies that no model produced.
 func (rec *claudeRecord) synthetic(msg reply) bool {
 	return rec.isAPIError || string(inner(msg.model)) == "<synthetic>"
@@ -285,7 +288,7 @@ func (rec *claudeRecord) usage(msg reply) (Usage, bool) {
 	if len(msg.usage) == 0 || msg.usage[0] != '{' {
 		return Usage{}, false
 	}
-	u := Usage{At: moment(rec.stamp), Offset: rec.off, Model: short(msg.model, 200)}
+	u := Usage{At: rec.at, Offset: rec.off, Model: short(msg.model, 200)}
 	c := objectCursor(msg.usage)
 	for c.member() {
 		key := c.key
@@ -303,7 +306,7 @@ func (rec *claudeRecord) usage(msg reply) (Usage, bool) {
 // replyTurn derives the turn's state from a reply. A stop reason of tool_use,
 // or none yet, means that more will come.
 func (rec *claudeRecord) replyTurn(msg reply) Turn {
-	t := Turn{State: TurnDone, Since: moment(rec.stamp), Offset: rec.off}
+	t := Turn{State: TurnDone, Since: rec.at, Offset: rec.off}
 	if rec.isAPIError {
 		t.State = TurnFailed
 		t.ErrorCode = short(rec.errCode, 100)

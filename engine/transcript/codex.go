@@ -12,34 +12,39 @@ import (
 // payload.
 type codexRecord struct {
 	line
-	typ, stamp, payload []byte
-	at                  time.Time
+	typ, stamp []byte
+	payload    members
+	at         time.Time
 }
 
 func (rec *codexRecord) parse(b []byte) (rest []byte, ok bool) {
 	c := objectCursor(b)
-	hasID := false
+	wrapped, hasID := false, false
 	for c.member() {
-		key := c.key
-		v := c.value()
-		if v == nil {
-			return nil, false
-		}
-		switch string(key) {
+		switch string(c.key) {
 		case "type":
-			rec.typ = inner(v)
+			rec.typ = inner(c.value())
 		case "timestamp":
-			rec.stamp = v
+			rec.stamp = c.value()
 		case "payload":
-			rec.payload = v
+			wrapped = true
+			if c.peek() != '{' {
+				c.value()
+				break
+			}
+			inside := c.object()
+			rec.payload = readMembers(&inside, rec.payload)
+			c.leave(inside)
 		case "id":
-			hasID = true
+			hasID = c.value() != nil
+		default:
+			c.value()
 		}
 	}
 	if c.bad {
 		return nil, false
 	}
-	if rec.payload == nil {
+	if !wrapped {
 		rec.bare(b[:c.i], hasID)
 	}
 	rec.at = moment(rec.stamp)
@@ -48,7 +53,8 @@ func (rec *codexRecord) parse(b []byte) (rest []byte, ok bool) {
 
 // bare fits a record of an old release into the present shape.
 func (rec *codexRecord) bare(whole []byte, hasID bool) {
-	rec.payload = whole
+	c := objectCursor(whole)
+	rec.payload = readMembers(&c, rec.payload)
 	switch string(rec.typ) {
 	case "":
 		if hasID && rec.stamp != nil {
@@ -67,6 +73,7 @@ type codexReader struct {
 	sum     Summary
 	pairs   pairs
 	scratch []byte
+	members members // reused between records
 	headers int
 	// replayAt follows the burst of copied history behind a second header;
 	// zero outside one.
@@ -104,11 +111,12 @@ func (cr *codexReader) line(l line) {
 		return
 	}
 	eachRecord(&cr.sum, l, func(b []byte) ([]byte, bool) {
-		rec := codexRecord{line: l}
+		rec := codexRecord{line: l, payload: cr.members[:0]}
 		rest, ok := rec.parse(b)
 		if !ok {
 			return nil, false
 		}
+		cr.members = rec.payload
 		cr.sum.Records++
 		cr.record(&rec)
 		return rest, true
@@ -130,7 +138,7 @@ func (cr *codexReader) record(rec *codexRecord) {
 	case "compacted":
 		cr.compacted(rec)
 	case "token_usage_record":
-		cr.heldResponse = short(field(rec.payload, "response_id"), 200)
+		cr.heldResponse = short(rec.payload.get("response_id"), 200)
 		cr.sum.Omitted.Other++
 	default:
 		cr.sum.Omitted.Other++
@@ -185,31 +193,17 @@ func (cr *codexReader) header(rec *codexRecord) {
 // sessionHeader is what a rollout says about itself.
 type sessionHeader struct {
 	id, parent, cwd, version string
-	started                  time.Time
 }
 
-func parseHeader(payload []byte) sessionHeader {
-	var h sessionHeader
-	c := objectCursor(payload)
-	for c.member() {
-		key := c.key
-		v := c.value()
-		switch string(key) {
-		case "id":
-			h.id = short(v, 200)
-		case "session_id":
-			if h.id == "" {
-				h.id = short(v, 200)
-			}
-		case "forked_from_id":
-			h.parent = short(v, 200)
-		case "cwd":
-			h.cwd = short(v, 4096)
-		case "cli_version":
-			h.version = short(v, 64)
-		case "timestamp":
-			h.started = moment(v)
-		}
+func parseHeader(payload members) sessionHeader {
+	h := sessionHeader{
+		id:      short(payload.get("id"), 200),
+		parent:  short(payload.get("forked_from_id"), 200),
+		cwd:     short(payload.get("cwd"), 4096),
+		version: short(payload.get("cli_version"), 64),
+	}
+	if h.id == "" {
+		h.id = short(payload.get("session_id"), 200)
 	}
 	return h
 }
@@ -219,13 +213,13 @@ func (cr *codexReader) turnContext(rec *codexRecord) {
 	if cr.inherited() {
 		return
 	}
-	if cwd := short(field(rec.payload, "cwd"), 4096); cwd != "" {
+	if cwd := short(rec.payload.get("cwd"), 4096); cwd != "" {
 		cr.sum.LastCwd = cwd
 		if cr.sum.StartCwd == "" {
 			cr.sum.StartCwd = cwd
 		}
 	}
-	if model := short(field(rec.payload, "model"), 200); model != "" {
+	if model := short(rec.payload.get("model"), 200); model != "" {
 		cr.sum.Model = model
 	}
 }
@@ -233,7 +227,7 @@ func (cr *codexReader) turnContext(rec *codexRecord) {
 // compacted records a compaction. The assistant message before it may be the
 // summary that the model was asked for; then the two are handed out as one.
 func (cr *codexReader) compacted(rec *codexRecord) {
-	s := strings.TrimSpace(text(field(rec.payload, "message"), &cr.scratch))
+	s := strings.TrimSpace(text(rec.payload.get("message"), &cr.scratch))
 	if cr.held != nil && cr.heldIsSummary(rec, s) {
 		if s == "" {
 			s = cr.held.Text
@@ -252,7 +246,7 @@ func (cr *codexReader) compacted(rec *codexRecord) {
 // heldIsSummary tells by the response's id, or by the text itself, that the
 // held message is the summary s. Without either it stays the model's answer.
 func (cr *codexReader) heldIsSummary(rec *codexRecord, s string) bool {
-	if id := short(field(rec.payload, "compaction_response_id"), 200); id != "" && id == cr.heldResponse {
+	if id := short(rec.payload.get("compaction_response_id"), 200); id != "" && id == cr.heldResponse {
 		return true
 	}
 	return strings.HasSuffix(s, cr.held.Text)
@@ -277,6 +271,7 @@ func (cr *codexReader) hand(rec *codexRecord, m Message) {
 		if !cr.opts.Tools {
 			return
 		}
+	default: // operator and summary are always handed out
 	}
 	if cr.emit != nil {
 		cr.emit(m)

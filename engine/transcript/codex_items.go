@@ -7,7 +7,7 @@ import (
 
 // item handles a response item: a message, a tool call or its result.
 func (cr *codexReader) item(rec *codexRecord) {
-	switch kind := string(inner(field(rec.payload, "type"))); kind {
+	switch kind := string(inner(rec.payload.get("type"))); kind {
 	case "message":
 		cr.itemMessage(rec)
 	case "reasoning":
@@ -27,13 +27,13 @@ func (cr *codexReader) item(rec *codexRecord) {
 }
 
 // callMessage reads the call in the member its kind keeps the input in.
-func callMessage(kind string, payload []byte, scratch *[]byte) Message {
-	name := short(field(payload, "name"), 200)
+func callMessage(kind string, payload members, scratch *[]byte) Message {
+	name := short(payload.get("name"), 200)
 	if name == "" {
 		name = strings.TrimSuffix(kind, "_call")
 	}
 	for _, member := range []string{"arguments", "input", "action"} {
-		if v := field(payload, member); v != nil {
+		if v := payload.get(member); v != nil {
 			return toolMessage(name, v, scratch)
 		}
 	}
@@ -43,15 +43,15 @@ func callMessage(kind string, payload []byte, scratch *[]byte) Message {
 // itemMessage handles a message item. Recent releases say for each part where
 // it came from; without that the text decides.
 func (cr *codexReader) itemMessage(rec *codexRecord) {
-	id := short(field(rec.payload, "id"), 200)
-	content := field(rec.payload, "content")
-	switch string(inner(field(rec.payload, "role"))) {
+	id := short(rec.payload.get("id"), 200)
+	content := rec.payload.get("content")
+	switch string(inner(rec.payload.get("role"))) {
 	case "assistant":
 		if s := cr.plainText(content); s != "" {
 			cr.message(rec, shapeItem, Message{Role: RoleAssistant, Text: s, UUID: id})
 		}
 	case "user":
-		kinds := field(field(rec.payload, "internal_chat_message_metadata_passthrough"), "content_item_kinds")
+		kinds := field(rec.payload.get("internal_chat_message_metadata_passthrough"), "content_item_kinds")
 		cr.userItem(rec, content, kindList(kinds), id)
 	default: // developer, system: instructions of the harness
 		if s := cr.plainText(content); s != "" {
@@ -131,7 +131,7 @@ func (cr *codexReader) message(rec *codexRecord, shape uint8, m Message) {
 
 // event handles an event record.
 func (cr *codexReader) event(rec *codexRecord) {
-	kind := string(inner(field(rec.payload, "type")))
+	kind := string(inner(rec.payload.get("type")))
 	if t, ok := turnEvent(kind, rec.payload); ok {
 		cr.release()
 		t.Since, t.Offset = rec.at, rec.off
@@ -141,7 +141,7 @@ func (cr *codexReader) event(rec *codexRecord) {
 	}
 	switch kind {
 	case "user_message", "agent_message":
-		s := strings.TrimSpace(text(field(rec.payload, "message"), &cr.scratch))
+		s := strings.TrimSpace(text(rec.payload.get("message"), &cr.scratch))
 		cr.eventMessage(rec, kind == "user_message", shapeEvent, s)
 	case "item_completed":
 		cr.completed(rec)
@@ -180,7 +180,7 @@ func (cr *codexReader) eventMessage(rec *codexRecord, user bool, shape uint8, s 
 // completed handles the completed items of recent releases, which repeat the
 // messages and add what commands and patches touched.
 func (cr *codexReader) completed(rec *codexRecord) {
-	it := field(rec.payload, "item")
+	it := rec.payload.get("item")
 	switch string(inner(field(it, "type"))) {
 	case "UserMessage":
 		cr.eventMessage(rec, true, shapeCompleted, cr.plainText(field(it, "content")))
@@ -208,8 +208,8 @@ func (cr *codexReader) completed(rec *codexRecord) {
 }
 
 // turnEvent reads the events that open and close a turn.
-func turnEvent(kind string, payload []byte) (Turn, bool) {
-	t := Turn{ID: short(field(payload, "turn_id"), 200)}
+func turnEvent(kind string, payload members) (Turn, bool) {
+	t := Turn{ID: short(payload.get("turn_id"), 200)}
 	switch kind {
 	case "task_started":
 		t.State = TurnOpen
@@ -217,8 +217,8 @@ func turnEvent(kind string, payload []byte) (Turn, bool) {
 		t.State = TurnInterrupted
 	case "task_complete":
 		t.State = TurnDone
-		t.LastText = clip(short(field(payload, "last_agent_message"), 16<<10), 16<<10)
-		if e := field(payload, "error"); len(e) > 0 && e[0] == '{' {
+		t.LastText = clip(short(payload.get("last_agent_message"), 16<<10), 16<<10)
+		if e := payload.get("error"); len(e) > 0 && e[0] == '{' {
 			t.State = TurnFailed
 			t.ErrorText = firstLine(short(field(e, "message"), 400), 300)
 			t.ErrorCode = errorInfo(field(e, "codex_error_info"))
@@ -245,9 +245,9 @@ func errorInfo(raw []byte) string {
 
 // tokenCount reads a usage event. Occupancy comes from the last call; the
 // lifetime total only grows and is kept beside it.
-func tokenCount(payload []byte) (Usage, bool) {
-	u := Usage{RateLimits: rateLimits(field(payload, "rate_limits"))}
-	info := field(payload, "info")
+func tokenCount(payload members) (Usage, bool) {
+	u := Usage{RateLimits: rateLimits(payload.get("rate_limits"))}
+	info := payload.get("info")
 	last := field(info, "last_token_usage")
 	if len(last) == 0 || last[0] != '{' {
 		return u, false

@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"crypto/sha256"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,3 +94,20 @@ func codexString(t *testing.T, s string, o Options) ([]Message, Summary) {
 	}
 	return msgs, sum
 }
+
+// synthSecrets finds the planted secrets that stand whole in a text.
+func synthSecrets(s string) []string {
+	_, rest, found := strings.Cut(s, "use the key ")
+	if !found {
+		return nil
+	}
+	var out []string
+	for word := range strings.FieldsSeq(rest) {
+		if len(word) > 18 {
+			out = append(out, word)
+		}
+	}
+	return out
+}
+
+var errEnd = io.EOF

@@ -8,7 +8,7 @@ import (
 
 const (
 	startBuffer   = 256 << 10 // enough for almost every line
-	longLine      = 4 << 20   // from here on strings are shortened
+	longLine      = 1 << 20   // from here on strings are shortened
 	defaultString = 1 << 20
 	defaultLine   = 16 << 20
 )
@@ -165,7 +165,7 @@ var errBadReader = errors.New("transcript: the source returned an impossible byt
 
 // failure returns the read error that ended the stream, nil for its end.
 func (lr *lineReader) failure() error {
-	if lr.err == io.EOF {
+	if errors.Is(lr.err, io.EOF) {
 		return nil
 	}
 	return lr.err

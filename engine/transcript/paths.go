@@ -67,12 +67,15 @@ func remoteName(s string, start int) bool {
 	return start > 0 && s[start-1] == ':' && s[start] != '/' && s[start] != '~' && s[start] != '.'
 }
 
-// usualRoots are first segments under which absolute paths are files even
+// usualRoot tells first segments under which absolute paths are files even
 // without an extension.
-var usualRoots = map[string]bool{
-	"home": true, "Users": true, "root": true, "tmp": true, "var": true, "opt": true,
-	"srv": true, "usr": true, "etc": true, "mnt": true, "media": true, "private": true,
-	"workspace": true, "workspaces": true, "Volumes": true, "data": true, "app": true,
+func usualRoot(name string) bool {
+	switch name {
+	case "home", "Users", "root", "tmp", "var", "opt", "srv", "usr", "etc", "mnt", "media",
+		"private", "workspace", "workspaces", "Volumes", "data", "app":
+		return true
+	}
+	return false
 }
 
 const minPath = 6 // shorter finds are noise
@@ -93,7 +96,7 @@ func cleanPath(p string) string {
 	case !found || rest == "":
 		return ""
 	case p[0] == '/':
-		if usualRoots[first] || hasExtension(p) {
+		if usualRoot(first) || hasExtension(p) {
 			return p
 		}
 	case strings.HasPrefix(p, "~/"):

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"io"
 	"time"
 )
@@ -59,7 +60,7 @@ func RecentFrom(r io.ReaderAt, size int64, rt Runtime) (Recent, error) {
 	rc := Recent{Runtime: rt, Size: size}
 	rc.Turn.State = TurnUnknown
 	b := newBackward(r, size)
-	stopped := false
+	looked := 0
 	complete, err := b.walk(func(l line) bool {
 		sums, err := lineSummaries(l, rt, nil, nil)
 		if err != nil || len(sums) == 0 {
@@ -69,8 +70,8 @@ func RecentFrom(r io.ReaderAt, size int64, rt Runtime) (Recent, error) {
 		for i := len(sums) - 1; i >= 0; i-- {
 			rc.take(sums[i])
 		}
-		stopped = rc.enough()
-		return !stopped
+		looked++
+		return looked < tailLines && !rc.enough()
 	})
 	rc.Scanned = b.scanned
 	rc.Complete = complete
@@ -166,8 +167,8 @@ func claudeEffect(rec *claudeRecord, emit func(Message)) effect {
 	cr := claudeReader{emit: emit, boundary: true}
 	cr.sum.Turn.State = TurnUnknown
 	cr.record(rec)
-	replied := string(rec.typ) == "assistant" && !rec.sidechain && !rec.synthetic(parseReply(rec.message))
-	return effect{sum: cr.sum, known: cr.sum.Messages, replied: replied, at: moment(rec.stamp)}
+	replied := string(rec.typ) == "assistant" && !rec.sidechain && !rec.synthetic(rec.msg)
+	return effect{sum: cr.sum, known: cr.sum.Messages, replied: replied, at: rec.at}
 }
 
 func codexEffect(rec *codexRecord, ps *pairs, emit func(Message)) effect {
@@ -205,6 +206,9 @@ func LastCompaction(path string, rt Runtime) (last *Compaction, complete bool, e
 	defer src.close()
 	b := newBackward(src.f, src.size)
 	complete, err = b.walk(func(l line) bool {
+		if !bytes.Contains(l.data, []byte("ompact")) {
+			return true // neither client's record of a compaction is without it
+		}
 		sums, _ := lineSummaries(l, rt, nil, nil)
 		for i := len(sums) - 1; i >= 0 && last == nil; i-- {
 			if n := len(sums[i].sum.Compactions); n > 0 {
@@ -236,7 +240,7 @@ func LastMessages(path string, rt Runtime, n int, o Options) (msgs []Message, co
 	defer src.close()
 	b := newBackward(src.f, src.size)
 	ps := &pairs{}
-	found, from := 0, src.size
+	found, looked, from := 0, 0, src.size
 	complete, err = b.walk(func(l line) bool {
 		sums, _ := lineSummaries(l, rt, ps, nil)
 		for _, e := range sums {
@@ -245,7 +249,8 @@ func LastMessages(path string, rt Runtime, n int, o Options) (msgs []Message, co
 		from = l.off
 		// One more than asked for, so that a message in two shapes at the
 		// edge is not read in its second shape only.
-		return found <= n
+		looked++
+		return found <= n && looked < tailLines
 	})
 	if err != nil || n <= 0 {
 		return nil, complete, err

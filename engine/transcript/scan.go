@@ -17,6 +17,7 @@ type cursor struct {
 	b     []byte
 	i     int
 	key   []byte // raw name of the current member, escapes not decoded
+	depth int
 	first bool
 	bad   bool
 	done  bool
@@ -104,6 +105,35 @@ func (c *cursor) value() []byte {
 	}
 	c.i = end
 	return c.b[start:end]
+}
+
+// object opens the value under the cursor as an object without passing it
+// first. The caller walks it to its end and then calls leave.
+func (c *cursor) object() cursor {
+	inside := cursor{b: c.b, i: skipSpace(c.b, c.i), first: true, depth: c.depth + 1}
+	if inside.i >= len(c.b) || c.b[inside.i] != '{' || inside.depth > maxDepth {
+		inside.bad = true
+		return inside
+	}
+	inside.i++
+	return inside
+}
+
+// peek returns the first byte of the value under the cursor, 0 at the end.
+func (c *cursor) peek() byte {
+	if i := skipSpace(c.b, c.i); i < len(c.b) {
+		return c.b[i]
+	}
+	return 0
+}
+
+// leave moves the cursor behind a value that was walked to its end.
+func (c *cursor) leave(inside cursor) {
+	if inside.bad || !inside.done {
+		c.fail()
+		return
+	}
+	c.i = inside.i
 }
 
 func (c *cursor) fail() bool {
@@ -218,6 +248,35 @@ func field(obj []byte, name string) []byte {
 		}
 		if c.value() == nil {
 			return nil
+		}
+	}
+	return nil
+}
+
+// members are the members of one object, read in one pass.
+type members []struct{ key, value []byte }
+
+// maxMembers bounds what is kept of one object; the clients' have far fewer.
+const maxMembers = 64
+
+// readMembers walks an object to its end and keeps its members in reuse.
+func readMembers(c *cursor, reuse members) members {
+	m := reuse[:0]
+	for c.member() {
+		key := c.key
+		v := c.value()
+		if v != nil && len(m) < maxMembers {
+			m = append(m, struct{ key, value []byte }{key, v})
+		}
+	}
+	return m
+}
+
+// get returns the raw value of a member, or nil.
+func (m members) get(name string) []byte {
+	for i := range m {
+		if string(m[i].key) == name {
+			return m[i].value
 		}
 	}
 	return nil

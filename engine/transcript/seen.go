@@ -2,21 +2,22 @@ package transcript
 
 import "hash/maphash"
 
-// seenWindow is how many of the latest records are remembered for duplicate
-// detection. Repeats come from resumes and forks that write history again, so
-// the window spans long histories and is still only a few megabytes.
-const seenWindow = 64 << 10
+// seenBuckets and seenWays bound duplicate detection to the latest hundred
+// thousand records or so, in one megabyte. Repeats come from resumes and forks
+// that write history again, so they lie within such a distance.
+const (
+	seenBuckets = 32 << 10
+	seenWays    = 4
+)
 
-// seenSet remembers fingerprints of recent records in two generations, so that
-// its size does not depend on the length of the file.
+// seenSet remembers fingerprints of recent records. Its size does not depend on
+// the length of the file: a full bucket forgets its oldest entry.
 type seenSet struct {
-	seed     maphash.Seed
-	now, old map[uint64]struct{}
+	seed  maphash.Seed
+	table [][seenWays]uint64
 }
 
-func newSeenSet() *seenSet {
-	return &seenSet{seed: maphash.MakeSeed(), now: make(map[uint64]struct{})}
-}
+func newSeenSet() *seenSet { return &seenSet{seed: maphash.MakeSeed()} }
 
 // repeated reports whether a record with this id and content was here before,
 // and remembers it. Records that merely share an id are different records.
@@ -25,19 +26,22 @@ func (s *seenSet) repeated(id, content []byte) bool {
 	if s == nil {
 		return false
 	}
+	if s.table == nil {
+		s.table = make([][seenWays]uint64, seenBuckets)
+	}
 	var h maphash.Hash
 	h.SetSeed(s.seed)
 	_, _ = h.Write(id)
 	_ = h.WriteByte(0)
 	_, _ = h.Write(content)
-	sum := h.Sum64()
-	if _, ok := s.now[sum]; ok {
-		return true
+	sum := h.Sum64() | 1 // 0 marks a free place
+	bucket := &s.table[sum>>1%seenBuckets]
+	for _, have := range bucket {
+		if have == sum {
+			return true
+		}
 	}
-	_, was := s.old[sum]
-	if len(s.now) >= seenWindow {
-		s.old, s.now = s.now, make(map[uint64]struct{}, seenWindow)
-	}
-	s.now[sum] = struct{}{}
-	return was
+	copy(bucket[1:], bucket[:seenWays-1])
+	bucket[0] = sum
+	return false
 }

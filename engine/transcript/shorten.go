@@ -135,25 +135,28 @@ func safeCut(raw []byte) []byte {
 		}
 		cut = cut[:len(cut)-1]
 	}
-	return dropHalfEscape(cut)
+	// Twice: behind the first half of a surrogate pair may be half of the other.
+	return dropHalfEscape(dropHalfEscape(cut))
 }
 
-// dropHalfEscape removes an escape that lost its end: a lone backslash, or a
-// \u with fewer than four digits.
+// dropHalfEscape removes an escape that lost its end: a lone backslash, a \u
+// with fewer than four digits, the first half of a surrogate pair.
 func dropHalfEscape(raw []byte) []byte {
-	for back := 1; back <= 5 && back <= len(raw); back++ {
+	for back := 1; back <= 6 && back <= len(raw); back++ {
 		at := len(raw) - back
 		if raw[at] != '\\' {
 			continue
 		}
-		run := 0
+		run := 1
 		for at-run >= 0 && raw[at-run] == '\\' {
 			run++
 		}
-		if run%2 == 0 {
+		switch {
+		case run%2 == 0:
 			return raw
-		}
-		if back == 1 || raw[at+1] == 'u' {
+		case back == 1, back < 6 && raw[at+1] == 'u':
+			return raw[:at]
+		case back == 6 && hex4(raw[at:])&^0x3ff == 0xd800:
 			return raw[:at]
 		}
 		return raw

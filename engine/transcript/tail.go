@@ -13,6 +13,8 @@ const (
 	// tailBudget is how far back a tail read looks. It makes the cost of a tail
 	// read independent of the file's size: a few milliseconds at most.
 	tailBudget = 32 << 20
+	// tailLines bounds the same for files of very many short lines.
+	tailLines = 10_000
 )
 
 // backward walks the lines of a file from its end.

@@ -141,6 +141,9 @@ func firstLine(s string, limit int) string {
 func moment(raw []byte) time.Time {
 	var t time.Time
 	if isString(raw) {
+		if t, ok := clientTime(raw); ok {
+			return t
+		}
 		if len(raw) > 64 {
 			return time.Time{}
 		}
@@ -159,6 +162,29 @@ func moment(raw []byte) time.Time {
 		return time.Time{}
 	}
 	return t
+}
+
+// clientTime reads the one form that both clients write today,
+// "2026-03-03T10:00:00.000Z", several times faster than the general parser.
+func clientTime(raw []byte) (time.Time, bool) {
+	const form = `"0000-00-00T00:00:00.000Z"`
+	if len(raw) != len(form) {
+		return time.Time{}, false
+	}
+	for i := range len(form) {
+		digit := raw[i] >= '0' && raw[i] <= '9'
+		if form[i] == '0' && !digit || form[i] != '0' && raw[i] != form[i] {
+			return time.Time{}, false
+		}
+	}
+	two := func(i int) int { return int(raw[i]-'0')*10 + int(raw[i+1]-'0') }
+	year, month, day := two(1)*100+two(3), two(6), two(9)
+	hour, minute, second := two(12), two(15), two(18)
+	if year < 2000 || month < 1 || month > 12 || day < 1 || day > 28 || hour > 23 || minute > 59 || second > 59 {
+		return time.Time{}, false // rare days and nonsense go the long way
+	}
+	nanos := (two(21)*10 + int(raw[23]-'0')) * int(time.Millisecond)
+	return time.Date(year, time.Month(month), day, hour, minute, second, nanos, time.UTC), true
 }
 
 // floatOrZero reads numbers in exponent form; negatives and nonsense are 0.

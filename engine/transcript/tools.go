@@ -47,15 +47,25 @@ func (ps *pathSet) add(p string) {
 	ps.list = append(ps.list, p)
 }
 
-// pathKeys are the member names under which tools name one file or directory.
-var pathKeys = map[string]bool{
-	"file_path": true, "filePath": true, "notebook_path": true, "path": true,
-	"file": true, "filename": true, "old_path": true, "new_path": true,
-	"paths": true, "files": true, "file_paths": true, "workdir": true,
+// pathKey tells the member names under which tools name a file or directory.
+func pathKey(key []byte) bool {
+	switch string(key) {
+	case "file_path", "filePath", "notebook_path", "path", "file", "filename", "old_path",
+		"new_path", "paths", "files", "file_paths", "workdir":
+		return true
+	}
+	return false
 }
 
-// commandKeys hold shell commands, in which paths are found as in prose.
-var commandKeys = map[string]bool{"command": true, "cmd": true, "script": true}
+// commandKey tells the members that hold shell commands, in which paths are
+// found as in prose.
+func commandKey(key []byte) bool {
+	switch string(key) {
+	case "command", "cmd", "script":
+		return true
+	}
+	return false
+}
 
 // collectPaths walks a tool input. Contents (new text, prompts, queries) are
 // never searched: text that was written into a file is not a touched file.
@@ -76,21 +86,21 @@ func collectPaths(raw []byte, ps *pathSet, scratch *[]byte, depth int) {
 	}
 	c := objectCursor(raw)
 	for c.member() {
-		key := string(c.key)
+		key := c.key
 		v := c.value()
 		switch {
 		case v == nil:
 			return
-		case pathKeys[key]:
+		case pathKey(key):
 			pathValues(v, ps, scratch, depth)
-		case commandKeys[key]:
+		case commandKey(key):
 			eachString(v, scratch, func(s string) {
 				patchPaths(s, ps)
 				PathsInText(s, ps.add)
 			})
-		case key == "input" || key == "patch":
+		case string(key) == "input" || string(key) == "patch":
 			eachString(v, scratch, func(s string) { patchPaths(s, ps) })
-		case key == "edits" || key == "changes":
+		case string(key) == "edits" || string(key) == "changes":
 			collectPaths(v, ps, scratch, depth+1)
 		}
 	}

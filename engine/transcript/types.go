@@ -71,7 +71,7 @@ type Options struct {
 	// counted. 0 means 16 MiB.
 	MaxLine int
 	// MaxString is what is kept of a single JSON string once its line is longer
-	// than 4 MiB, in bytes. 0 means 1 MiB.
+	// than 1 MiB, in bytes. 0 means 1 MiB.
 	MaxString int
 	// middle is set when reading does not begin at the start of the file, so
 	// that half of something there is not taken for a whole.
