@@ -49,7 +49,7 @@ var rooms = []room{
 
 // testModules are modules for tests alone, in any room.
 var testModules = []string{
-	"pgregory.net/rapid", "go.uber.org/goleak", "github.com/rogpeppe/go-internal",
+	"pgregory.net/rapid", "go.uber.org/goleak", "github.com/rogpeppe/go-internal", "github.com/santhosh-tekuri/jsonschema/v6",
 	"github.com/charmbracelet/x/vt", "github.com/charmbracelet/x/exp", "github.com/charmbracelet/ultraviolet",
 }
 

@@ -116,7 +116,10 @@ func (g *graph) keep(m mapping, e engine.EdgeSpec) (engine.EdgeSpec, bool) {
 	return e, true
 }
 
+// near suggests a member for one that does not exist. Faulty ids are known to
+// edges as they were written; they are never shown.
 func near(id string, ids []string) string {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(s string) bool { return !wordText(s) })
 	if n := nearest(id, ids); n != "" {
 		return "did you mean " + n + "?"
 	}

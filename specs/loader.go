@@ -64,11 +64,17 @@ func (l Loader) Load(ctx context.Context, ref string, opts engine.SpecOptions) (
 }
 
 // Validate checks the text of a spec without resolving what it refers to: the
-// answer of `rig spec validate`. The error is that of a reference without text.
+// answer of `rig spec validate`. A file called agent.yaml is checked as an
+// AgentSpec; its Result has no Spec. The error is that of a reference without
+// text.
 func (l Loader) Validate(ref string) (Result, error) {
 	data, o, err := l.open(ref)
 	if err != nil {
 		return Result{}, err
+	}
+	if base := filepath.Base(ref); base == "agent.yaml" || base == "agent.yml" {
+		a := ParseAgent(data, o.File)
+		return Result{Problems: a.Problems, Advisories: a.Advisories, report: a.report}, nil
 	}
 	return ParseRig(data, o), nil
 }

@@ -157,9 +157,24 @@ func TestLoadRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := load(t, dir, "huge.yaml")
-	if e := codeOf(t, err, engine.CodeValidationFailed); !strings.Contains(e.Error(), "too many bytes") && !strings.Contains(e.Error(), "more than 1048576 bytes") {
+	if e := codeOf(t, err, engine.CodeValidationFailed); !strings.Contains(e.Error(), "more than 1048576 bytes") {
 		t.Errorf("ten megabytes: %v", e)
 	}
+}
+
+func TestValidateDoesNotResolve(t *testing.T) {
+	dir := write(t, map[string]string{
+		"rig.yaml": head + strings.Replace(agent, "builtin:agent", "local:agents/none", 1), "a/agent.yaml": "name: x\n", "bad.yaml": "name: 7\n",
+	})
+	l := Loader{Dir: dir}
+	for ref, faults := range map[string]int{"rig.yaml": 0, "a/agent.yaml": 1, "bad.yaml": 3, "demo": 0} {
+		res, err := l.Validate(ref)
+		if err != nil || len(res.Problems) != faults || (res.Err() == nil) != (faults == 0) {
+			t.Errorf("%s: %v, %v", ref, res.Problems, err)
+		}
+	}
+	_, err := l.Validate("none.yaml")
+	codeOf(t, err, engine.CodeNotFound)
 }
 
 func TestLoadOptions(t *testing.T) {

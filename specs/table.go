@@ -282,13 +282,23 @@ func (c *checker) anyMap(n *yaml.Node, path string, f *field) {
 // join writes a path. Keys that are no plain words are quoted, so that a hostile
 // key cannot forge a path or a line.
 func join(path, key string) string {
-	if strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
+	if !wordText(key) || strings.Contains(key, ".") {
 		key = show(key)
 	}
 	if path == "" {
 		return key
 	}
 	return path + "." + key
+}
+
+// wordText reports text of letters, digits, dots, - and _, which is safe to show.
+func wordText(s string) bool {
+	for _, r := range s {
+		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '.' && r != '-' && r != '_' {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // leaf is the last part of a path, for messages.
