@@ -77,23 +77,28 @@ func claudeBox(lines []string) (top, input, bottom int, ok bool) {
 	const under = 12 // status line, hints and warnings below the box
 	bottom = -1
 	for i := len(lines) - 1; i > 0 && i >= len(lines)-under-maxDraft; i-- {
-		if isRule(lines[i]) && bottom < 0 {
-			if len(lines)-i > under {
-				return 0, 0, 0, false
-			}
+		switch {
+		case isEdge(lines[i]) && bottom < 0 && len(lines)-i <= under:
 			bottom = i
-			continue
-		}
-		if bottom > 0 && (strings.HasPrefix(lines[i], inputMark) || lines[i] == "❯" || strings.HasPrefix(lines[i], "!\u00a0")) {
-			if isRule(lines[i-1]) {
-				return i - 1, i, bottom, true
-			}
-		}
-		if bottom > 0 && isRule(lines[i]) {
+		case isEdge(lines[i]) || bottom < 0 && len(lines)-i > under:
 			return 0, 0, 0, false
+		case bottom > 0 && isInput(lines[i]) && isEdge(lines[i-1]):
+			return i - 1, i, bottom, true
 		}
 	}
 	return 0, 0, 0, false
+}
+
+// isEdge recognises the upper and lower edge of the box: a rule, or the rounded
+// frame that older clients draw.
+func isEdge(l string) bool {
+	return isRule(l) || isRule(strings.TrimPrefix(l, "╭")) || isRule(strings.TrimPrefix(l, "╰"))
+}
+
+// isInput recognises the first line of the input: the mark of the prompt, of the
+// shell mode, or of an older client.
+func isInput(l string) bool {
+	return strings.HasPrefix(l, inputMark) || l == "❯" || strings.HasPrefix(l, "!\u00a0") || strings.HasPrefix(l, "│ >")
 }
 
 // maxDraft is how many lines of a draft are looked through for the input mark.
@@ -102,7 +107,7 @@ const maxDraft = 60
 func claudeBoxView(above, box, below []string) screenView {
 	v := screenView{kind: screenBox, draft: claudeDraft(box)}
 	switch {
-	case hasWords(below, "esc to interrupt"):
+	case hasWords(below, "esc to interrupt"), olderBusy(above):
 		claudeBusy(&v, above)
 	case claudeLimit(&v, above, below):
 	case hasWords(below, "Not logged in"):
@@ -112,6 +117,16 @@ func claudeBoxView(above, box, below []string) screenView {
 		claudeIdle(&v, above)
 	}
 	return v
+}
+
+// olderBusy sees the progress line of older clients, which names the key itself.
+func olderBusy(above []string) bool {
+	for _, l := range lastLines(above, 4) {
+		if spinnerLine(l) && strings.Contains(l, "esc to interrupt)") {
+			return true
+		}
+	}
+	return false
 }
 
 // hasWords looks for words in the area below the input box, which belongs to
@@ -126,11 +141,11 @@ func hasWords(below []string, words string) bool {
 }
 
 func claudeDraft(box []string) string {
-	text := strings.TrimPrefix(strings.TrimPrefix(box[0], "❯"), "!")
+	text := strings.TrimLeft(box[0], "❯!│> ")
 	for _, l := range box[1:] {
-		text += "\n" + strings.TrimPrefix(l, "  ")
+		text += "\n" + strings.TrimPrefix(strings.TrimPrefix(l, "│"), "  ")
 	}
-	text = strings.Trim(text, "\u00a0 \n")
+	text = strings.TrimRight(strings.Trim(text, "\u00a0 \n"), "│ \u00a0\n")
 	for _, p := range claudePlaceholders {
 		if strings.HasPrefix(text, p) {
 			return ""
@@ -198,14 +213,14 @@ func claudeLimit(v *screenView, above, below []string) bool {
 }
 
 // claudeContent gives the last lines of the conversation, without the hints
-// that the client sets flush right above the box.
+// that the client sets flush right above the box, and with plain blanks.
 func claudeContent(above []string, n int) []string {
 	var kept []string
 	for _, l := range lastLines(above, n+3) {
 		if trimmed := strings.TrimLeft(l, " "); len(l)-len(trimmed) > 12 {
 			continue
 		}
-		kept = append(kept, l)
+		kept = append(kept, strings.ReplaceAll(l, "\u00a0", " "))
 	}
 	if len(kept) > n {
 		kept = kept[len(kept)-n:]
@@ -222,7 +237,7 @@ func claudeIdle(v *screenView, above []string) {
 		switch {
 		case strings.HasPrefix(l, "● API Error:"):
 			v.code, v.why = CodeAPIError, "the last turn failed: "+printable(redactText(strings.TrimPrefix(l, "● ")), 160)
-		case strings.HasPrefix(l, "  ⎿  Error during compaction:"):
+		case strings.HasPrefix(l, "  ⎿  Error") && strings.Contains(l, "Error during compaction:"):
 			v.code, v.why = CodeCompactFailed, printable(redactText(strings.TrimPrefix(l, "  ⎿  ")), 160)
 		case strings.HasPrefix(l, "  ⎿  Interrupted ·"):
 			v.code, v.why = CodeInterrupted, "the last turn was interrupted"
