@@ -1,0 +1,209 @@
+package packet
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"rig/engine/transcript"
+)
+
+// ex is filler for made-up secrets: values that were never valid.
+const ex = "EXAMPLEexample0000EXAMPLEexample0000EXAMPLEexample0000EXAMPLEexample0000"
+
+// made lists one made-up value of each form, and the kind it is counted as. The
+// values are put together here so that no scanner takes this file for a leak.
+func made() map[string]string {
+	return map[string]string{
+		"sk-" + "ant-api03-" + ex[:48]:                               "anthropic_key",
+		"sk-" + ex[:20]:                                              "api_key",
+		"sk-" + strings.Repeat("a", 20):                              "api_key",
+		"sk_" + "live_" + "EXAMPLEexample0000":                       "stripe_key",
+		"gh" + "p_" + ex[:36]:                                        "github_token",
+		"gh" + "s_" + ex[:20]:                                        "github_token",
+		"github" + "_pat_" + ex[:22] + "_" + ex[:40]:                 "github_token",
+		"gl" + "pat-" + ex[:20]:                                      "gitlab_token",
+		"AKIA" + "EXAMPLE000000000":                                  "aws_key_id",
+		"AIza" + ex[:35]:                                             "google_key",
+		"xox" + "b-000000000000-" + ex[:14]:                          "slack_token",
+		"npm" + "_" + ex[:36]:                                        "npm_token",
+		"hf" + "_" + ex[:34]:                                         "huggingface_token",
+		"SG." + ex[:22] + "." + ex[:43]:                              "sendgrid_key",
+		"eyJ" + "hbGciOiJIUzI1NiJ9.eyJzdWIiOiJFWEFNUExFIn0.c2ln0000": "jwt",
+		"-----BEGIN " + "PRIVATE KEY-----\nRVhBTVBMRQ==\n-----END PRIVATE KEY-----":                 "private_key",
+		"-----BEGIN " + "OPENSSH PRIVATE KEY-----\\nRVhBTVBMRQ\\n-----END OPENSSH PRIVATE KEY-----": "private_key",
+		"q7Zk2Vn9XbT4mLr8Wd1Hs6Pf3Gy5Jc0QaUeRtYiO":                                                "opaque_key",
+	}
+}
+
+func TestEveryFormIsRedacted(t *testing.T) {
+	for secret, kind := range made() {
+		for _, frame := range []string{"%", "Use % for the test.", "key=%\n", "(\"%\")", "日本語%日本語", `{\"k\":\"%\"}`, `line\n% more`, "<%>"} {
+			if strings.HasPrefix(frame, `line`) && kind == "opaque_key" {
+				continue // an unmarked run takes the escape's letter into itself
+			}
+			text := strings.ReplaceAll(frame, "%", secret)
+			got, counts := Redact(text)
+			if want := strings.ReplaceAll(frame, "%", Marker); got != want {
+				t.Errorf("%s: %q became %q", kind, text, got)
+				continue
+			}
+			if counts.Total() != 1 || counts[kind] != 1 && frame != "key=%\n" {
+				t.Errorf("%q counted as %v, want %s", text, counts, kind)
+			}
+			if again, more := Redact(got); again != got || more != nil {
+				t.Errorf("redacting twice: %q, %v", again, more)
+			}
+		}
+	}
+}
+
+func TestValuesKnownByTheirNames(t *testing.T) {
+	tests := map[string]string{
+		"AWS_SECRET_ACCESS_KEY=EXAMPLEexample/EXAMPLEexample+EXAMPLE0000000": "AWS_SECRET_ACCESS_KEY=" + Marker,
+		"password: hunter22":                                            "password: " + Marker,
+		"PGPASSWORD=s3cret-word psql":                                   "PGPASSWORD=" + Marker + " psql",
+		`"password": "correct-horse"`:                                   `"password": "` + Marker + `"`,
+		`{\"client_secret\": \"abc123abc123\"}`:                         `{\"client_secret\": \"` + Marker + `\"}`,
+		"api_key = 'a1b2c3d4e5f6'":                                      "api_key = '" + Marker + "'",
+		"?access_token=abc123abc123abc&x=1":                             "?access_token=" + Marker + "&x=1",
+		"clientSecret: Abc123Abc123":                                    "clientSecret: " + Marker,
+		"Authorization: Bearer EXAMPLE.example.0000-EXAM":               "Authorization: Bearer " + Marker,
+		"authorization=Basic b3A6RVhBTVBMRQ==":                          "authorization=Basic " + Marker,
+		"curl -H 'bearer abcdefghijklmnopqrst'":                         "curl -H 'bearer " + Marker + "'",
+		"postgres://op:EXAMPLEpassword@db.example/shop":                 "postgres://op:" + Marker + "@db.example/shop",
+		"https://x-access-token:abc@example.invalid/r":                  "https://x-access-token:" + Marker + "@example.invalid/r",
+		"https://hooks.slack.com/services/T000/B000/EXAMPLEexample0000": "https://hooks.slack.com/services/" + Marker,
+	}
+	for text, want := range tests {
+		got, counts := Redact(text)
+		if got != want || counts.Total() != 1 {
+			t.Errorf("%q became %q (%v)", text, got, counts)
+		}
+		if again, more := Redact(got); again != got || more != nil {
+			t.Errorf("redacting twice: %q, %v", again, more)
+		}
+	}
+}
+
+func TestWhatMustSurvive(t *testing.T) {
+	for _, text := range []string{
+		"Commit 3f2c9a7b5e1d4c8f6a0b9d8e7c6f5a4b3c2d1e0f touched it",
+		"sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+		"E3B0C44298FC1C149AFBF4C8996FB92427AE41E4649B934CA495991B7852B855",
+		"session 5e550092-0000-4000-8000-00000000a092",
+		"/home/op/project/packages/daemon/source/domain/restore/planner.go",
+		"src/main/java/com/Example/FooBar2/HandlerImplV3Factory/Deep/Deeper/Deepest.java",
+		"TestHandoverReceiptV2KeepsSeatGeneration12WhenCrashAt3AndMore",
+		"golang.org/x/sys v0.50.0 h1:0vR4Wm9WqzXk3Yj8cQpLr7tNfBsHdGaEeUiOoPpAa1B=",
+		`"integrity": "sha512-Zl2P5yq6mFq3c9t1dW8xJ7kLr4sVbNgQeRtYuIoPaSdFgHjKlZxCvBnM1234567890abcd=="`,
+		"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExampleExampleExample0123456789abc op@host",
+		"the password is asked for at the prompt", "token count: 1200", "tokens: 123456",
+		"password: string", "token = getToken()", "secret: process.env.SECRET_1", "password=$PASSWORD1",
+		"tokenizer: bert-base-uncased-v2", "secretary: Miller99 and Sons",
+		"sk-learn-experiments-long-name", "risk-assessment-for-2024-project",
+		"bearer of bad news from headquarters", "authorization: pending",
+		"http://localhost:4873/@scope/pkg", "git@github.com:org/repo.git", "user@example.invalid",
+		"https://op@example.invalid/x", "ghp_short", "AKIAN", "eyJust kidding. Really.",
+		"-----BEGIN PUBLIC KEY-----\nRVhBTVBMRQ==\n-----END PUBLIC KEY-----",
+		"use ****** or <your-token-here-1234>", "api_key=your_api_key_12345", Marker, "password=" + Marker,
+		"", "a", "ab", "abc",
+	} {
+		if got, counts := Redact(text); got != text || counts != nil {
+			t.Errorf("%q became %q (%v)", text, got, counts)
+		}
+	}
+}
+
+// However a secret is cut, no more than its first few characters stay.
+func TestSecretsAcrossACut(t *testing.T) {
+	for secret, kind := range made() {
+		if kind == "opaque_key" {
+			continue // without a beginning to know it by, a piece of it is noise
+		}
+		text := "some words " + secret
+		lead := len("some words ") + 14
+		for cut := lead; cut < len(text); cut++ {
+			got, _ := RedactCut(text[:cut])
+			if !strings.HasSuffix(got, Marker) || strings.Contains(got, ex[:8]) {
+				t.Errorf("%s cut at %d: %q became %q", kind, cut, text[:cut], got)
+				break
+			}
+		}
+	}
+	for text, want := range map[string]string{
+		"Authorization: Bearer EXAMP":                      "Authorization: Bearer " + Marker,
+		"password=hunt":                                    "password=hunt",
+		"postgres://op:EXAMPLEpasswo":                      "postgres://op:" + Marker,
+		"-----BEGIN PRIVATE KEY-----\nRVhBTVBMRWV4YW1wbGV": Marker,
+		"nothing to hide":                                  "nothing to hide",
+	} {
+		if got, _ := RedactCut(text); got != want {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+func TestPrivateKeyWithoutItsEnd(t *testing.T) {
+	text := "key:\n-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nRVhBTVBMRWV4YW1wbGVFWEFNUExFZXhhbXBsZQ==\nRVhBTVBMRWV4YW1wbGVF\n\nThat was the key."
+	got, _ := Redact(text)
+	if got != "key:\n"+Marker+"That was the key." {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestB93SecretsInMessages(t *testing.T) {
+	var all strings.Builder
+	affected := 0
+	_, err := transcript.ReadFile("../../testdata/cases/B93-secrets.jsonl", transcript.RuntimeClaude, transcript.Options{}, func(m transcript.Message) {
+		s, counts := Redact(m.Text)
+		if counts.Total() > 0 {
+			affected++
+		}
+		all.WriteString(s + "\n")
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := all.String()
+	for _, word := range []string{"Use ", " for the test.", "Found ", " and ", " in the log.", "Connection string is postgres://op:", "Also ", "3f2c9a7b5e1d4c8f6a0b9d8e7c6f5a4b3c2d1e0f", "/home/op/project/packages/daemon/source/domain/restore/planner.go"} {
+		if !strings.Contains(got, word) {
+			t.Errorf("%q is gone from:\n%s", word, got)
+		}
+	}
+	if strings.Contains(got, "EXAMPLE") || strings.Contains(got, "RVhBTVBM") {
+		t.Errorf("a secret survived:\n%s", got)
+	}
+	if affected != 4 { // all but the tool result, which is no message
+		t.Errorf("%d messages affected, want 4", affected)
+	}
+}
+
+func FuzzRedact(f *testing.F) {
+	for secret := range made() {
+		f.Add("x "+secret+" y", false)
+	}
+	f.Add("password='", true)
+	f.Fuzz(func(t *testing.T, s string, cut bool) {
+		got, counts := redact(s, cut)
+		if (counts == nil) != (got == s) && !strings.Contains(s, Marker) {
+			t.Fatalf("%q became %q with %v", s, got, counts)
+		}
+		again, more := Redact(got)
+		if !cut && again != got {
+			t.Fatalf("not stable: %q, %q, %q (%v)", s, got, again, more)
+		}
+	})
+}
+
+func BenchmarkRedact(b *testing.B) {
+	raw, err := os.ReadFile("../../testdata/fixtures/codex-rollout.jsonl")
+	if err != nil {
+		b.Fatal(err)
+	}
+	text := strings.Repeat(string(raw), 100)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		Redact(text)
+	}
+}
