@@ -29,7 +29,7 @@ var rooms = []room{
 	{dir: "", own: nil},
 	{dir: "cmd/rig", own: []string{everything}, modules: []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/oklog/ulid/v2", "github.com/mattn/go-isatty",
-		"github.com/charmbracelet/x/term", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/colorprofile",
+		"github.com/google/uuid", "golang.org/x/term", "github.com/charmbracelet/x/term", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/colorprofile",
 		"charm.land/bubbletea/v2", "github.com/fsnotify/fsnotify", "golang.org/x/sys", "golang.org/x/sync", "gopkg.in/yaml.v3",
 	}},
 	{dir: "tui", own: []string{"engine"}, modules: []string{
@@ -41,7 +41,7 @@ var rooms = []room{
 	{dir: "engine/packet", own: []string{"engine", "engine/transcript"}},
 	{dir: "engine/image", own: []string{"engine", "engine/transcript"}},
 	{dir: "engine/runtimes", own: []string{"engine", "engine/transcript"}, modules: []string{"golang.org/x/sys", "github.com/tidwall/gjson"}},
-	{dir: "engine/agentsim", own: []string{"engine", "engine/transcript"}, modules: []string{"golang.org/x/sys", "github.com/charmbracelet/x/term"}},
+	{dir: "engine/agentsim", own: []string{"engine", "engine/transcript"}, modules: []string{"golang.org/x/sys", "golang.org/x/term", "github.com/charmbracelet/x/term"}},
 	{dir: "store", own: []string{"engine"}, modules: []string{"modernc.org/sqlite"}},
 	{dir: "tmuxctl", own: []string{"engine"}, modules: []string{"github.com/GianlucaP106/gotmux", "golang.org/x/sys"}},
 	{dir: "specs", own: []string{"engine"}, modules: []string{"gopkg.in/yaml.v3"}},

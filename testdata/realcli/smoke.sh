@@ -55,6 +55,11 @@ does() {
   shift
   if R "$@"; then ok "$name"; else not_ok "$name" "rig $*"; fi
 }
+# must NAME VERB...: the same, and without it the rest means nothing.
+must() {
+  does "$@"
+  [ "$failed" = 0 ] || { verdict; exit 1; }
+}
 # seat ADDRESS FILTER: a value of the seat as rig ps shows it.
 seat() { R ps --json; jq -r --arg a "$1" ".rigs[].seats[] | select(.address == \$a) | $2" <<<"$answer"; }
 # doing ADDRESS STATE: what rig says that the seat does.
@@ -86,11 +91,11 @@ R version
 echo "# $answer | $(clean_env $CLAUDE --version) | $(clean_env $CODEX --version) | $(tmux -V)"
 
 # ---- up
-does 'the spec is valid' spec validate spec.yaml
+must 'the spec is valid' spec validate spec.yaml
 does 'up --plan shows a plan' up spec.yaml --plan --json
 at_once 'a plan leaves nothing behind' '[ ! -e "$work/r" ] && ! T list-sessions'
 began=$(date +%s%N)
-does 'up brings the rig up' up spec.yaml --json
+must 'up brings the rig up' up spec.yaml --json
 echo "# up took $((($(date +%s%N) - began) / 1000000)) ms"
 at_once 'the receipt names three seats, none failed' '[ "$(jq "[.seats[] | select(.error == null)] | length" <<<"$answer")" = 3 ]'
 for address in "$claude" "$codex"; do
