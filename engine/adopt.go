@@ -108,9 +108,13 @@ func doAdoptTag(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if err != nil {
 		return nil, err
 	}
+	next, err := r.nextGeneration(ctx, seat.ID)
+	if err != nil {
+		return nil, err
+	}
 	g := Guard{Pane: d.Pane, Epoch: d.Epoch, PID: d.PID}
-	ev := Evidence{"pane": string(d.Pane), "pid": d.PID, "epoch": string(d.Epoch), "generation": seat.Generation + 1}
-	return ev, r.e.d.Mux.Adopt(ctx, g, seat.ID, genTag(seat.Generation+1), r.plan.ID)
+	ev := Evidence{"pane": string(d.Pane), "pid": d.PID, "epoch": string(d.Epoch), "generation": next}
+	return ev, r.e.d.Mux.Adopt(ctx, g, seat.ID, genTag(next), r.plan.ID)
 }
 
 func undoAdoptTag(ctx context.Context, r *run, s Step) error {
@@ -151,7 +155,7 @@ func commitAdopt(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
 	now := r.e.d.Clock.Now()
 	l := &launched{at: now, socket: r.e.d.Mux.Socket(), ref: PaneRef{Epoch: d.Epoch, Pane: d.Pane, PID: d.PID}}
 	l.session = Session{
-		ID: r.e.d.IDs.New(), SeatID: seat.ID, Generation: seat.Generation + 1, Name: d.SessionName, Runtime: seat.Runtime,
+		ID: r.e.d.IDs.New(), SeatID: seat.ID, Generation: int64(r.saw("tag").Int("generation")), Name: d.SessionName, Runtime: seat.Runtime,
 		Status: SessionRunning, Origin: OriginClaimed, Startup: StartupReady, CreatedAt: now,
 	}
 	if err := r.writeOccupant(tx, seatStart{Kind: "adopt", Source: "discovered session " + d.SessionName}, l); err != nil {

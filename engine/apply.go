@@ -25,7 +25,11 @@ func (e *Engine) Apply(ctx context.Context, shown *Plan, progress func(OpProgres
 
 func blockedError(p *Plan) *Error {
 	b := p.Blockers[0]
-	err := &Error{Code: b.Code, Op: string(p.Verb), Target: p.Target, Msg: b.Message, Hint: b.Hint}
+	target := b.Seat
+	if target == "" {
+		target = p.Target
+	}
+	err := &Error{Code: b.Code, Op: string(p.Verb), Target: target, Msg: b.Message, Hint: b.Hint}
 	return err.With("blockers", p.Blockers)
 }
 

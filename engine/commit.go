@@ -21,7 +21,7 @@ func commitOccupant(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) 
 	if err != nil {
 		return nil, err
 	}
-	if seat.Generation+1 != l.session.Generation {
+	if seat.Generation != l.base {
 		return nil, Errorf(CodeConflict, "%s changed its occupant meanwhile", s.Seat).WithHint("look at `rig seat status %s`", s.Seat)
 	}
 	if err := supersede(tx, seat.ID, r.e.d.Clock); err != nil {

@@ -18,7 +18,8 @@ type Config struct {
 	SubmitPause   time.Duration // between a paste and its Enter
 	VerifyTimeout time.Duration // how long a send waits for proof of delivery
 	PollEvery     time.Duration // fallback inventory interval of the observer
-	UndoWindow    time.Duration // how long a handover can be undone
+	UndoWindow    time.Duration // how long a handover can be undone; negative = not at all
+	GateWait      time.Duration // how long a gate in staging is offered to a person
 }
 
 // DefaultConfig gives the documented defaults.
@@ -27,7 +28,7 @@ func DefaultConfig() Config {
 		ReadyTimeout: 30 * time.Second, IdentifyWait: 6 * time.Second, Parallel: 16,
 		PaneWidth: 160, PaneHeight: 48, LeaseTTL: 15 * time.Second,
 		SubmitPause: 300 * time.Millisecond, VerifyTimeout: 5 * time.Second,
-		PollEvery: 2 * time.Second, UndoWindow: 10 * time.Minute,
+		PollEvery: 2 * time.Second, UndoWindow: 10 * time.Minute, GateWait: time.Minute,
 	}
 }
 
@@ -50,7 +51,8 @@ type Deps struct {
 	Specs     SpecSource
 	Occupants Occupants
 	Procs     Processes
-	Spawner   Spawner // nil: detached operations run in this process
+	Contexts  Contexts // nil: nothing can be delivered to a successor
+	Spawner   Spawner  // nil: detached operations run in this process
 	Clock     Clock
 	IDs       IDs
 	Env       []string // the caller's environment, for launches
@@ -83,7 +85,7 @@ func New(d Deps) *Engine {
 	e := &Engine{d: d}
 	e.planners = map[Verb]planner{
 		VerbUp: planUp, VerbDown: planDown, VerbLaunch: planLaunch,
-		VerbAdopt: planAdopt, VerbRelease: planRelease,
+		VerbAdopt: planAdopt, VerbRelease: planRelease, VerbHandover: planHandover, VerbUndo: planUndo,
 	}
 	e.steps = stepTable()
 	return e
@@ -98,6 +100,7 @@ func fillConfig(c *Config, def Config) {
 		{&c.VerifyTimeout, &def.VerifyTimeout},
 		{&c.PollEvery, &def.PollEvery},
 		{&c.UndoWindow, &def.UndoWindow},
+		{&c.GateWait, &def.GateWait},
 	}
 	for _, d := range durations {
 		if *d.have == 0 {

@@ -31,12 +31,14 @@ func startKey(address string) string { return "start/" + address }
 type launched struct {
 	session   Session
 	socket    string
+	base      int64 // generation that the seat had when it was planned
 	ref       PaneRef
 	parent    ParentToken
 	readiness Readiness
 	identity  Identity
 	prompted  bool
 	at        time.Time
+	gateSince time.Time // when a staged successor was first seen at a gate
 }
 
 // occupySteps lists the steps that give a seat an occupant.
@@ -96,6 +98,36 @@ func (r *run) seatID(s Step) (string, bool) {
 
 func (r *run) seatName(s Step) string { return s.Seat }
 
+// nextGeneration is one more than any occupant that the seat ever had: an undone
+// successor keeps its number.
+func (r *run) nextGeneration(ctx context.Context, seatID string) (int64, error) {
+	var next int64
+	err := r.e.d.Store.Read(ctx, func(rd Reader) error {
+		all, err := rd.Sessions(seatID)
+		for _, s := range all {
+			next = max(next, s.Generation)
+		}
+		return err
+	})
+	return next + 1, err
+}
+
+// currentSession gives the occupant that a seat's row names, which after an undo
+// is not the newest one.
+func currentSession(rd Reader, seatID string) (Session, error) {
+	seat, err := rd.Seat(seatID)
+	if err != nil {
+		return Session{}, err
+	}
+	all, err := rd.Sessions(seatID)
+	for _, s := range all {
+		if s.Generation == seat.Generation {
+			return s, err
+		}
+	}
+	return Session{}, err
+}
+
 func (r *run) seatRow(ctx context.Context, s Step) (Seat, error) {
 	id, ok := r.seatID(s)
 	if !ok {
@@ -125,9 +157,20 @@ func doCreate(ctx context.Context, r *run, s Step) (Evidence, error) {
 		return nil, err
 	}
 	d := &r.e.d
-	l := &launched{at: d.Clock.Now(), socket: d.Mux.Socket()}
+	if h, ok := r.handoff(); ok {
+		st.Prompt = h.Prompt
+	}
+	name := s.Args["session"]
+	if name == "staging" {
+		name = stagingName(r.plan.ID)
+	}
+	next, err := r.nextGeneration(ctx, seat.ID)
+	if err != nil {
+		return nil, err
+	}
+	l := &launched{at: d.Clock.Now(), socket: d.Mux.Socket(), base: seat.Generation}
 	l.session = Session{
-		ID: d.IDs.New(), SeatID: seat.ID, Generation: seat.Generation + 1, Name: s.Args["session"],
+		ID: d.IDs.New(), SeatID: seat.ID, Generation: next, Name: name,
 		Runtime: seat.Runtime, Status: SessionRunning, Origin: OriginLaunched, Startup: StartupPending, CreatedAt: l.at,
 	}
 	l.session.Settings = d.Occupants.SettingsFor(seat, l.session.ID, l.session.Generation, false)
@@ -142,14 +185,14 @@ func doCreate(ctx context.Context, r *run, s Step) (Evidence, error) {
 	}
 	r.memory.Store(startKey(s.Seat), l)
 	l.ref, err = d.Mux.Create(ctx, SessionSpec{
-		Name: s.Args["session"], Dir: line.Dir, Width: d.Config.PaneWidth, Height: d.Config.PaneHeight,
+		Name: name, Dir: line.Dir, Width: d.Config.PaneWidth, Height: d.Config.PaneHeight,
 		Argv: argv, Seat: seat.ID, Gen: genTag(l.session.Generation), Op: r.plan.ID,
 	})
 	if err != nil {
 		return nil, err
 	}
 	return Evidence{
-		"session_id": l.session.ID, "session": s.Args["session"], "pane": string(l.ref.Pane),
+		"session_id": l.session.ID, "session": name, "pane": string(l.ref.Pane),
 		"pane_pid": l.ref.PID, "epoch": string(l.ref.Epoch), "generation": l.session.Generation,
 	}, nil
 }
@@ -200,7 +243,7 @@ func undoCreate(ctx context.Context, r *run, s Step) error {
 	inv := r.e.d.Mux.Inventory(ctx)
 	if inv.Server == Unknown {
 		return Errorf(CodeTmuxProbeFailed, "tmux did not answer, so a session of this operation may be left").
-			WithHint("look for a session %s", s.Args["session"]).Wrap(inv.Err)
+			WithHint("look for a session whose @rig_op is %s", r.plan.ID).Wrap(inv.Err)
 	}
 	for _, p := range inv.Panes {
 		if p.Op != r.plan.ID || p.Seat != id {
@@ -268,7 +311,7 @@ func probeCreate(ctx context.Context, r *run, s Step) (StepState, error) {
 		return StepUnknown, inv.Err
 	}
 	for _, p := range inv.Panes {
-		if p.Op == r.plan.ID && p.Session == s.Args["session"] {
+		if id, ok := r.seatID(s); ok && p.Op == r.plan.ID && p.Seat == id {
 			return StepDone, nil
 		}
 	}

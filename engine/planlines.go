@@ -54,7 +54,7 @@ func (p *Plan) Lines() []Line {
 		for _, s := range ph.Steps {
 			switch s.Effect {
 			case EffectCommit:
-				add(LineCommit, "%s  — commit: nothing below can be undone", s.Title)
+				add(LineCommit, "%s  — %s", s.Title, commitWords(p, ph))
 			case EffectOneWay:
 				add(LineStep, "%s  — cannot be undone", s.Title)
 			case EffectNone, EffectReversible:
@@ -89,6 +89,17 @@ func (p *Plan) Lines() []Line {
 		add(LineCommand, "%s", p.Command)
 	}
 	return out
+}
+
+// commitWords says what a commit line means: of one unit among several it closes
+// only that unit.
+func commitWords(p *Plan, ph Phase) string {
+	for _, other := range p.Phases {
+		if other.Unit != ph.Unit {
+			return "commit of this part: its steps above stand"
+		}
+	}
+	return "commit: nothing below can be undone"
 }
 
 func orNone(s string) string {

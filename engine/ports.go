@@ -47,6 +47,9 @@ type Processes interface {
 	Stop(ctx context.Context, root int) (stopped, refused []int, err error)
 	// Continue thaws what Stop froze.
 	Continue(ctx context.Context, pids []int) error
+	// ContinueTree thaws whatever is stopped in a process tree: after a crash,
+	// when the list of what Stop froze is lost.
+	ContinueTree(ctx context.Context, root int) error
 	// Kill ends a process tree with SIGKILL and waits until it is gone.
 	Kill(ctx context.Context, root int) error
 }

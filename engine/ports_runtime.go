@@ -156,7 +156,7 @@ type Usage struct {
 	Window     int64      `json:"window"`  // 0 = not known
 	Percent    float64    `json:"percent"` // share of the real window; 0 unless Window is trusted
 	Source     string     `json:"source"`  // statusline, transcript, rollout
-	SampledAt  time.Time  `json:"sampled_at"`
+	SampledAt  time.Time  `json:"sampled_at,omitzero"`
 	Generation int64      `json:"generation"`
 	Confidence Confidence `json:"confidence"`
 	Note       string     `json:"note,omitempty"` // why it is unknown or doubtful

@@ -57,6 +57,9 @@ func doReady(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if seat.ReadinessMS > 0 {
 		limit = time.Duration(seat.ReadinessMS) * time.Millisecond
 	}
+	if s.Args["gate"] == "rollback" { // the time at a gate is a person's
+		limit += r.e.d.Config.GateWait
+	}
 	wait, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for {
@@ -75,6 +78,12 @@ func doReady(ctx context.Context, r *run, s Step) (Evidence, error) {
 			l.session.Startup = StartupReady
 			return ev, nil
 		case ReadyGate:
+			if s.Args["gate"] == "rollback" {
+				if ev, err := r.stagedGate(ctx, s, l, got, p); err != nil {
+					return ev, err
+				}
+				continue
+			}
 			l.session.Startup = StartupAttention
 			l.session.StartupNote = string(got.Code) + ": " + got.Why
 			ev["pane_tail"] = tail(p.Screen)
@@ -90,6 +99,24 @@ func doReady(ctx context.Context, r *run, s Step) (Evidence, error) {
 		case ReadyStarting, ReadyUnknown:
 		}
 	}
+}
+
+// stagedGate offers a gate in the staging session to a person for a while; then
+// the operation is rolled back. It never answers the gate.
+func (r *run) stagedGate(ctx context.Context, s Step, l *launched, got Readiness, p Probe) (Evidence, error) {
+	if l.gateSince.IsZero() {
+		l.gateSince = p.Now
+		ev := Evidence{"gate": string(got.Code), "why": got.Why, "session": l.session.Name, "offered_until": p.Now.Add(r.e.d.Config.GateWait).UTC().Format(time.RFC3339)}
+		if err := r.note(ctx, s, StepStarted, ev, nil); err != nil {
+			return ev, err
+		}
+	}
+	if p.Now.Sub(l.gateSince) < r.e.d.Config.GateWait {
+		return nil, nil //nolint:nilnil // still offered
+	}
+	return Evidence{"pane_tail": tail(p.Screen)}, Errorf("successor_attention_required", "the successor waits at a gate: %s", got.Why).On("handover", s.Seat).
+		WithHint("answer it once by hand in that directory, or grant it in the client's own settings, then try again").
+		With("gate", got.Code).With("pane_tail", tail(p.Screen))
 }
 
 func (r *run) notReady(l *launched, s Step, limit time.Duration) (Evidence, error) {
@@ -180,6 +207,10 @@ func (r *run) judgeIdentity(s Step, st seatStart, l *launched) (Evidence, error)
 		}
 		ev["resumed"] = true
 	case StartFresh:
+		if s.Args["must"] == "prove" && !id.Proven {
+			return ev, Errorf("identity_unproven", "the successor's own native id was not proven: %s", orNone(id.Why)).On("handover", s.Seat).
+				WithHint("the incumbent is untouched; try again")
+		}
 	}
 	if id.Proven {
 		l.session.Token, l.session.Provenance, l.session.LastVerified = id.Token, id.Provenance, r.e.d.Clock.Now()

@@ -17,5 +17,17 @@ func stepTable() map[StepKind]executor {
 		StepRigDeleted: {commit: commitRigDeleted},
 		StepAdoptTag:   {do: doAdoptTag, undo: undoAdoptTag, probe: probeAdoptTag},
 		StepAdopt:      {commit: commitAdopt},
+		StepPacket:     {do: doPacket, undo: undoPacket},
+		StepFreeze:     {do: doFreeze, undo: undoFreeze},
+		StepArrive:     {do: doArrive},
+		StepSwap:       {do: doSwap, undo: undoSwap, probe: probeSwap},
+		StepPromote:    {do: doPromote, undo: undoPromote},
+		StepRebind:     {commit: commitHandover},
+		StepGo:         {do: doGo},
+		StepRetire:     {do: doRetire},
+		StepSwapBack:   {do: doSwapBack, undo: undoSwapBack, probe: probeSwapBack},
+		StepUndo:       {commit: commitUndo},
+		StepThaw:       {do: doThaw},
+		StepDiscard:    {do: doDiscard},
 	}
 }

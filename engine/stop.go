@@ -68,10 +68,8 @@ func doStop(ctx context.Context, r *run, s Step) (Evidence, error) {
 	}
 	var session Session
 	err = r.e.d.Store.Read(ctx, func(rd Reader) error {
-		all, err := rd.Sessions(id)
-		if err == nil && len(all) > 0 {
-			session = all[0]
-		}
+		var err error
+		session, err = currentSession(rd, id)
 		return err
 	})
 	if err != nil {

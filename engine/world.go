@@ -15,7 +15,7 @@ type world struct {
 
 	rigs     map[string]Rig
 	seats    map[string]Seat
-	latest   map[string]Session   // by seat id: highest generation
+	latest   map[string]Session   // by seat id: of the seat's generation
 	live     map[string][]Session // by seat id: every one that is not terminal
 	bindings map[string]Binding
 	leases   map[string]Lease
@@ -51,7 +51,8 @@ func (w *world) index() {
 		w.seats[s.ID] = s
 	}
 	for _, s := range w.rec.Sessions {
-		if cur, ok := w.latest[s.SeatID]; !ok || s.Generation > cur.Generation {
+		cur, ok := w.latest[s.SeatID]
+		if now := w.seats[s.SeatID].Generation; !ok || s.Generation == now || (s.Generation > cur.Generation && cur.Generation != now) {
 			w.latest[s.SeatID] = s
 		}
 		if !s.Status.Terminal() {

@@ -187,6 +187,9 @@ func (p *Procs) Stop(context.Context, int) (stopped, refused []int, err error) {
 // Continue implements engine.Processes.
 func (p *Procs) Continue(context.Context, []int) error { return nil }
 
+// ContinueTree implements engine.Processes.
+func (p *Procs) ContinueTree(context.Context, int) error { return nil }
+
 // Kill implements engine.Processes.
 func (p *Procs) Kill(context.Context, int) error { return nil }
 

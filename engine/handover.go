@@ -1,0 +1,267 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// VerbHandover replaces one seat's occupant; the seat stays.
+const VerbHandover Verb = "handover"
+
+// HandoverArgs are the arguments of `rig handover`.
+type HandoverArgs struct {
+	Source string `json:"source,omitempty"` // fresh (default), fork:<ref>, rebuild, discovered:<id>
+}
+
+// Source is where a successor comes from.
+type Source struct {
+	Mode      string `json:"mode"` // fresh, fork, rebuild, discovered
+	Ref       string `json:"ref,omitempty"`
+	Defaulted bool   `json:"defaulted"`
+}
+
+// ParseSource reads a --source value.
+func ParseSource(text string) (Source, error) {
+	text = strings.TrimSpace(text)
+	switch text {
+	case "", "default":
+		return Source{Mode: "fresh", Defaulted: true}, nil
+	case "fresh", "rebuild":
+		return Source{Mode: text}, nil
+	}
+	mode, ref, ok := strings.Cut(text, ":")
+	ref = strings.TrimSpace(ref)
+	if ok && ref != "" && (mode == "fork" || mode == "discovered") {
+		return Source{Mode: mode, Ref: ref}, nil
+	}
+	return Source{}, Errorf("invalid_source", "%q is not a source", text).
+		WithHint("fresh, rebuild, fork:<session, seat or id> or discovered:<id>")
+}
+
+// handoverKind says what a successor of a mode is, in one table for the planner,
+// the steps and the receipt.
+type handoverKind struct {
+	good     Continuity
+	delivers bool   // something goes as the opening prompt
+	carrier  string // how context reaches the successor, in words
+}
+
+var handoverKinds = map[string]handoverKind{
+	"fresh":      {ContinuityFresh, true, "a restore packet, as its opening prompt"},
+	"rebuild":    {ContinuityRebuilt, true, "the seat's own artifacts, named in its opening prompt"},
+	"fork":       {ContinuityForked, false, "forked from source session; nothing is delivered"},
+	"discovered": {ContinuityNone, false, "the operator prepared it; nothing is delivered and no continuity is claimed"},
+}
+
+// planHandover plans the replacement of one occupant.
+func planHandover(ctx context.Context, e *Engine, w *world, p *Plan) error {
+	args, err := DecodeArgs[HandoverArgs](p.Request)
+	if err != nil {
+		return err
+	}
+	if strings.TrimSpace(p.Reason) == "" {
+		return Errorf(CodeMissingReason, "a handover needs a reason").WithHint(`add --reason "…"; it goes into the record and to the successor`)
+	}
+	src, err := ParseSource(args.Source)
+	if err != nil {
+		return err
+	}
+	seat, err := w.seat(p.Request.Target)
+	if err != nil {
+		return err
+	}
+	h := &handover{e: e, w: w, p: p, seat: seat, address: w.address(seat), src: src, kind: handoverKinds[src.Mode]}
+	p.Target, p.Detached = h.address, true
+	p.Command = h.command()
+	p.Leases = []string{"seat:" + seat.ID}
+	p.SetInput("seatid/"+h.address, seat.ID)
+	p.SetInput("source", src)
+	e.serverFact(w, p)
+	h.incumbent()
+	if src.Mode == "discovered" {
+		return h.planDiscovered(ctx)
+	}
+	return h.planLaunched(ctx)
+}
+
+// handover is the planning of one.
+type handover struct {
+	e       *Engine
+	w       *world
+	p       *Plan
+	seat    Seat
+	address string
+	src     Source
+	kind    handoverKind
+	last    Session
+	at      where
+	pids    bool // the incumbent's client is known and can be stopped
+}
+
+func (h *handover) command() string {
+	words := []string{"rig", "handover", h.address, "--reason", h.p.Reason}
+	if !h.src.Defaulted {
+		source := h.src.Mode
+		if h.src.Ref != "" {
+			source += ":" + h.src.Ref
+		}
+		words = append(words, "--source", source)
+	}
+	return CommandLine(words...)
+}
+
+// incumbent looks at who sits there now, and blocks what cannot be handed over.
+func (h *handover) incumbent() {
+	p, had := h.p, false
+	h.last, had = h.w.latest[h.seat.ID]
+	h.at = h.w.locate(h.seat.ID)
+	p.AddFact("seat/"+h.address+"/generation", itoa(h.seat.Generation))
+	p.AddFact("seat/"+h.address+"/session", h.last.ID+" "+string(h.last.Status))
+	p.AddFact("seat/"+h.address+"/pane", h.at.presence.String()+" "+string(h.at.pane.ID)+deadWord(h.at.dead))
+	p.AddFact("seat/"+h.address+"/token", h.last.Token.String())
+	p.AddFact("seat/"+h.address+"/version", itoa(h.seat.Version))
+	switch {
+	case !had || h.w.bindings[h.seat.ID].SeatID == "":
+		p.BlockSeat(h.address, Errorf("current_occupant_required", "the seat has no occupant to hand over").
+			WithHint("`rig launch %s %s` gives it one", h.w.rigs[h.seat.RigID].Name, h.seat.Logical()))
+	case h.at.presence == Absent:
+		p.BlockSeat(h.address, Errorf("current_occupant_required", "its occupant is gone: %s", h.at.why).
+			WithHint("`rig seat clean %s`, then launch it", h.address))
+	case h.last.Startup == StartupPending:
+		p.BlockSeat(h.address, Errorf("occupant_starting", "its occupant is still starting").WithHint("wait until it is ready"))
+	}
+	if h.seat.Runtime == RuntimeTerminal && (h.src.Mode == "fork" || h.src.Mode == "rebuild") {
+		p.BlockSeat(h.address, Errorf("runtime_unsupported", "a terminal has no conversation to %s", h.src.Mode).WithHint("use --source fresh: a restart"))
+	}
+	p.Changes = append(p.Changes,
+		Change{h.address, "generation", itoa(h.seat.Generation), itoa(h.seat.Generation + 1)},
+		Change{h.address, "occupant", occupantName(h.address, h.seat.Generation), h.successorWord()},
+		Change{h.address, "continuity outcome", orText(string(h.seat.Continuity), "unverified"), orText(string(h.kind.good), "unverified")})
+	p.Unchanged = append(p.Unchanged, "name, seat id, role, edges and inbound work of "+h.address,
+		"model, effort, profile, permission posture and directory", "the incumbent, until the successor is proven")
+}
+
+func (h *handover) successorWord() string {
+	if h.src.Mode == "discovered" {
+		return "the discovered session " + h.src.Ref
+	}
+	return occupantName(h.address, h.seat.Generation+1) + ", " + h.kind.carrier
+}
+
+// planLaunched plans fresh, fork and rebuild: a successor in a staging session,
+// proven there, then the swap and the commit.
+func (h *handover) planLaunched(ctx context.Context) error {
+	st := seatStart{Address: h.address, Kind: "handover", Good: h.kind.good, Source: h.src.Mode}
+	switch h.src.Mode {
+	case "fork":
+		if err := h.forkStart(ctx, &st); err != nil {
+			return err
+		}
+	default:
+		st.Start = StartFresh{}
+	}
+	if h.src.Mode == "rebuild" && h.e.d.Contexts != nil {
+		chain, err := h.e.d.Contexts.Chain(ctx, h.seat, h.address)
+		if err != nil {
+			h.p.BlockSeat(h.address, err)
+		}
+		h.describeChain(chain)
+	}
+	rt, err := h.e.runtime(h.seat.Runtime)
+	if err != nil {
+		h.p.BlockSeat(h.address, err)
+		return nil
+	}
+	if st.Start != nil {
+		for _, b := range rt.Preflight(ctx, LaunchRequest{Seat: h.seat, Address: h.address, Start: st.Start, Env: h.e.d.Env}) {
+			b.Seat = h.address
+			h.p.Blockers = append(h.p.Blockers, b)
+		}
+	}
+	h.warnBusy(ctx, rt)
+	h.p.SetInput(startKey(h.address), st)
+	h.p.Phases = h.phases(rt.Caps().Resume)
+	return nil
+}
+
+func (h *handover) describeChain(c Chain) {
+	for _, a := range c.Artifacts {
+		h.p.AddFact("artifact/"+a.Address, a.Digest)
+		h.p.Unchanged = append(h.p.Unchanged, fmt.Sprintf("%s (%s), which primes the successor", a.Address, a.Label))
+	}
+	for _, g := range c.Gaps {
+		h.p.Warnings = append(h.p.Warnings, "gap: "+g)
+	}
+	if c.Empty != "" {
+		h.p.Warnings = append(h.p.Warnings, "nothing primes the successor: "+c.Empty)
+	}
+	h.p.SetInput("chain", c)
+}
+
+// warnBusy says what a stop costs an incumbent in mid-turn.
+func (h *handover) warnBusy(ctx context.Context, rt Runtime) {
+	if h.at.presence != Present || h.at.dead {
+		return
+	}
+	probe := Probe{Seat: h.seat, Address: h.address, Session: h.last, Pane: h.at.pane, Started: h.last.CreatedAt, Now: h.w.now}
+	probe.Run, probe.RunKnown, _ = h.e.d.Occupants.RunState(h.last.ID)
+	probe.Signals, _ = h.e.d.Occupants.Signals(h.last.ID)
+	switch act := rt.Activity(ctx, probe); act.State {
+	case ActivityBusy:
+		h.p.Warnings = append(h.p.Warnings, "the incumbent is in mid-turn: it is stopped, and an undo lets it go on, but a request in flight may be lost")
+	case ActivityWaiting:
+		h.p.Warnings = append(h.p.Warnings, "the incumbent waits for a person: "+act.Why)
+	case ActivityIdle, ActivityLimit, ActivityExited, ActivityUnknown:
+	}
+}
+
+// forkStart resolves fork:<ref> to a conversation that the record knows: a
+// session name, a seat reference, or a native id. A raw id is stored nowhere.
+func (h *handover) forkStart(_ context.Context, st *seatStart) error {
+	var found *Session
+	var whose string
+	if seat, err := h.w.seat(h.src.Ref); err == nil {
+		s, ok := h.w.latest[seat.ID]
+		if ok {
+			found, whose = &s, occupantName(h.w.address(seat), s.Generation)
+		}
+	}
+	for _, s := range h.w.rec.Sessions {
+		if found != nil {
+			break
+		}
+		if s.Name == h.src.Ref || (!s.Token.Empty() && s.Token.Reveal() == h.src.Ref) {
+			found, whose = &s, occupantName(h.w.address(h.w.seats[s.SeatID]), s.Generation)
+		}
+	}
+	st.Start = nil
+	switch {
+	case found == nil:
+		h.p.BlockSeat(h.address, Errorf("fork_source_not_found", "no %s session %q on record", h.seat.Runtime, h.src.Ref).
+			WithHint("name a seat, a session or a native id that `rig ps --seats` knows"))
+		return nil
+	case found.Runtime != h.seat.Runtime:
+		h.p.BlockSeat(h.address, Errorf("runtime_mismatch", "the source is %s, the seat is %s", found.Runtime, h.seat.Runtime).WithHint("fork within one runtime"))
+		return nil
+	case found.Token.Empty():
+		h.p.BlockSeat(h.address, Errorf("resume_token_unavailable", "no native id of %s is on record", whose).
+			WithHint("prompt it once, then try again; or use --source fresh"))
+		return nil
+	}
+	st.Start, st.Source = StartFork{Parent: NewParentToken(found.Token.Reveal())}, whose
+	if found.SeatID != h.seat.ID {
+		h.p.Warnings = append(h.p.Warnings, "the source is not the incumbent's own conversation: it is that of "+whose)
+	}
+	h.p.AddFact("fork/source", found.ID)
+	h.p.Command = CommandLine("rig", "handover", h.address, "--source", "fork:"+h.w.address(h.w.seats[found.SeatID]), "--reason", h.p.Reason)
+	return nil
+}
+
+// stagingName is the session in which an operation's successor is proven.
+func stagingName(opID string) string {
+	if len(opID) > 10 {
+		opID = opID[len(opID)-10:]
+	}
+	return "_rig-" + opID
+}

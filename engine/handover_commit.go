@@ -1,0 +1,124 @@
+package engine
+
+import "context"
+
+// commitHandover is the commit of a handover: the old occupant becomes history,
+// the new one, its tenure, binding and both outcomes are written, claims of the
+// old occupant go back to pending, and the event is appended. Nothing else of
+// the seat is touched.
+func commitHandover(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
+	seat, err := tx.Seat(s.Args["seat_id"])
+	if err != nil {
+		return nil, err
+	}
+	if genTag(seat.Generation) != s.Args["generation"] {
+		return nil, Errorf(CodeConflict, "%s changed its occupant meanwhile", s.Seat).WithHint("look at `rig seat status %s`", s.Seat)
+	}
+	previous := occupantName(s.Seat, seat.Generation)
+	l, st, err := r.successor(seat, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := supersede(tx, seat.ID, r.e.d.Clock); err != nil {
+		return nil, err
+	}
+	if err := releaseClaims(tx, seat.ID, seat.Generation, r.e.d.Clock); err != nil {
+		return nil, err
+	}
+	delivered := r.saw("arrive")["delivered"] == true
+	l.session.Continuity = st.Good
+	if err := r.writeOccupant(tx, st, l); err != nil {
+		return nil, err
+	}
+	now := r.e.d.Clock.Now()
+	seat.Generation, seat.Lifecycle, seat.Continuity, seat.Binding = l.session.Generation, LifecycleActive, st.Good, BindingHandedOver
+	seat.ContextDelivered, seat.Previous, seat.HandoverAt, seat.HandoverBy = delivered, previous, now, r.plan.Operator.String()
+	seat.LastError = ""
+	if s.Args["mode"] == "fork" {
+		seat.ForkedFrom = st.Source
+	}
+	if err := tx.UpdateSeat(&seat); err != nil {
+		return nil, err
+	}
+	if err := r.openUndo(tx, s); err != nil {
+		return nil, err
+	}
+	v, _ := r.plan.Input("source")
+	src, _ := v.(Source)
+	ev := Evidence{
+		"source": src.Mode, "source_of": st.Source, "previous_occupant": previous, "current_occupant": occupantName(s.Seat, seat.Generation),
+		"generation": seat.Generation, "continuity_outcome": string(st.Good), "binding_outcome": string(BindingHandedOver),
+		"context_delivered": delivered, "ready": l.readiness.Why, "identity": l.identity.Why, "session_id": l.session.ID,
+		"pane": string(l.ref.Pane), "token": l.session.Token.String(), "packet": r.saw("packet"),
+	}
+	r.settle(SeatReceipt{
+		Seat: s.Seat, Outcome: st.Good, Binding: BindingHandedOver, ContextDelivered: delivered, Action: "handed_over",
+		Generation: seat.Generation, Evidence: ev,
+	})
+	return ev, r.event(tx, "seat.handover_completed", seat, s.Seat, ev)
+}
+
+// successor gives the occupant that takes the seat: the one launched in staging,
+// or the operator's own session.
+func (r *run) successor(seat Seat, s Step) (*launched, seatStart, error) {
+	if s.Args["mode"] != "discovered" {
+		l, err := r.launch(s)
+		if err != nil {
+			return nil, seatStart{}, err
+		}
+		st, err := r.start(s)
+		l.session.Name = s.Seat
+		return l, st, err
+	}
+	d, err := adopted(r)
+	if err != nil {
+		return nil, seatStart{}, err
+	}
+	now := r.e.d.Clock.Now()
+	tagged := int64(r.saw("tag").Int("generation"))
+	l := &launched{at: now, socket: r.e.d.Mux.Socket(), ref: PaneRef{Epoch: d.Epoch, Pane: d.Pane, PID: d.PID}}
+	l.session = Session{
+		ID: r.e.d.IDs.New(), SeatID: seat.ID, Generation: tagged, Name: d.SessionName, Runtime: seat.Runtime,
+		Status: SessionRunning, Origin: OriginClaimed, Startup: StartupReady, CreatedAt: now,
+	}
+	return l, seatStart{Address: s.Seat, Kind: "handover", Source: "discovered session " + d.SessionName}, nil
+}
+
+// releaseClaims gives the work that a leaving occupant had claimed back to the
+// seat.
+func releaseClaims(tx Tx, seatID string, generation int64, clock Clock) error {
+	items, err := tx.Work(seatID)
+	if err != nil {
+		return err
+	}
+	for i := range items {
+		if items[i].State != "claimed" || items[i].Generation != generation {
+			continue
+		}
+		items[i].State, items[i].Generation, items[i].UpdatedAt = "pending", 0, clock.Now()
+		items[i].Note = "given back: its occupant was replaced"
+		if err := tx.UpdateWork(&items[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openUndo opens the window in which the handover can be undone.
+func (r *run) openUndo(tx Tx, s Step) error {
+	if s.Args["mode"] == "discovered" || r.e.d.Config.UndoWindow <= 0 {
+		return nil
+	}
+	op, err := tx.Operation(r.plan.ID)
+	if err != nil {
+		return err
+	}
+	op.UndoUntil = r.e.d.Clock.Now().Add(r.e.d.Config.UndoWindow)
+	if err := tx.UpdateOperation(&op); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.op.UndoUntil, r.op.Version = op.UndoUntil, op.Version
+	r.mu.Unlock()
+	return nil
+}

@@ -1,0 +1,125 @@
+package engine
+
+import "context"
+
+// Step kinds of a handover.
+const (
+	StepPacket  StepKind = "write_packet"
+	StepFreeze  StepKind = "freeze_incumbent"
+	StepArrive  StepKind = "verify_arrival"
+	StepSwap    StepKind = "swap_panes"
+	StepPromote StepKind = "rename_staging"
+	StepRebind  StepKind = "commit_handover"
+	StepGo      StepKind = "send_go"
+	StepRetire  StepKind = "retire_incumbent"
+)
+
+// phases lists the steps of a launched successor in the order they run: create,
+// deliver, verify, then the swap and the commit, then the incumbent.
+func (h *handover) phases(agent bool) []Phase {
+	deliver := h.kind.delivers && agent
+	claimed := h.last.Origin == OriginClaimed
+	step := func(id string, kind StepKind, effect Effect, title string, args ...string) Step {
+		s := Step{ID: id, Kind: kind, Seat: h.address, Effect: effect, Title: title, Args: map[string]string{"seat_id": h.seat.ID}}
+		for i := 0; i+1 < len(args); i += 2 {
+			s.Args[args[i]] = args[i+1]
+		}
+		return s
+	}
+	prepare := Phase{ID: "prepare", Title: "Phase A - prepare the successor; the incumbent keeps its pane"}
+	if deliver {
+		prepare.Steps = append(prepare.Steps, step("packet", StepPacket, EffectReversible, "gather what the successor is told: "+h.kind.carrier, "mode", h.src.Mode))
+	}
+	if h.at.presence == Present && !h.at.dead && !claimed {
+		prepare.Steps = append(prepare.Steps, step("freeze", StepFreeze, EffectReversible, "stop the incumbent's processes, so that two never act in one directory"))
+	}
+	prepare.Steps = append(prepare.Steps,
+		step("create", StepCreate, EffectReversible, "start the successor in a staging session", "session", "staging"),
+		step("ready", StepReady, EffectNone, "wait until it is proven ready; a gate is offered to a person, then rolled back", "gate", "rollback"))
+	if agent {
+		prepare.Steps = append(prepare.Steps, step("identify", StepIdentify, EffectNone, "prove the successor's own native id", "must", "prove"))
+	}
+	if deliver {
+		prepare.Steps = append(prepare.Steps, step("arrive", StepArrive, EffectNone, "prove that what it was told arrived in its own transcript"))
+	}
+	commit := Phase{ID: "commit", Title: "Phase B - commit: the successor takes the seat"}
+	if claimed {
+		commit.Steps = append(commit.Steps, step("promote", StepPromote, EffectReversible, "give the staging session the seat's name", "session", h.address))
+	} else {
+		commit.Steps = append(commit.Steps, step("swap", StepSwap, EffectReversible, "swap the panes; attached clients now see the successor", "generation", itoa(h.seat.Generation)))
+	}
+	commit.Steps = append(commit.Steps, step("rebind", StepRebind, EffectCommit, "record occupant, binding, outcomes and the event", "generation", itoa(h.seat.Generation), "mode", h.src.Mode))
+	after := Phase{ID: "retire", Title: "Phase C - after the commit"}
+	if deliver {
+		after.Steps = append(after.Steps, step("go", StepGo, EffectOneWay, "tell the successor that the seat is its own"))
+	}
+	retire := "keep the incumbent, stopped, for the undo window; then end it"
+	if claimed {
+		retire = "release the operator's own session; it keeps running"
+	}
+	after.Steps = append(after.Steps, step("retire", StepRetire, EffectOneWay, retire, "generation", itoa(h.seat.Generation)))
+	return []Phase{prepare, commit, after}
+}
+
+// planDiscovered plans a handover to an operator's own session: it is bound where
+// it is, and nothing is typed.
+func (h *handover) planDiscovered(ctx context.Context) error {
+	var d DiscoveredSession
+	err := h.e.d.Store.Read(ctx, func(r Reader) error {
+		var err error
+		d, err = r.Discovered(h.src.Ref)
+		return err
+	})
+	if err != nil {
+		h.p.BlockSeat(h.address, Errorf("discovered_not_found", "no discovered session %q", h.src.Ref).WithHint("`rig discover --rescan` lists what is there").Wrap(err))
+		return nil
+	}
+	h.p.AddFact("discovered/"+d.ID, string(d.Epoch)+" "+string(d.Pane)+" "+d.Status)
+	h.p.SetInput("discovered", d)
+	h.blockDiscovered(d)
+	args := map[string]string{"seat_id": h.seat.ID, "generation": itoa(h.seat.Generation), "pane": string(d.Pane), "discovered": d.ID, "mode": "discovered"}
+	claimed := h.last.Origin == OriginClaimed
+	retire := "end the incumbent"
+	if claimed {
+		retire = "release the incumbent, which is the operator's own"
+	}
+	h.p.Phases = []Phase{
+		{ID: "prepare", Title: "Phase A - prepare the successor; the incumbent keeps its pane", Steps: []Step{
+			{ID: "tag", Kind: StepAdoptTag, Seat: h.address, Effect: EffectReversible, Args: args, Title: "mark pane " + string(d.Pane) + " as the seat's next generation"},
+		}},
+		{ID: "commit", Title: "Phase B - commit: the successor takes the seat", Steps: []Step{
+			{ID: "rebind", Kind: StepRebind, Seat: h.address, Effect: EffectCommit, Args: args, Title: "record occupant, binding, outcomes and the event"},
+		}},
+		{ID: "retire", Title: "Phase C - after the commit", Steps: []Step{
+			{ID: "retire", Kind: StepRetire, Seat: h.address, Effect: EffectOneWay, Args: args, Title: retire},
+		}},
+	}
+	return nil
+}
+
+// blockDiscovered collects every reason why a discovered session cannot take the
+// seat.
+func (h *handover) blockDiscovered(d DiscoveredSession) {
+	block := func(code Code, format string, hint string, a ...any) {
+		h.p.BlockSeat(h.address, Errorf(code, format, a...).WithHint("%s", hint))
+	}
+	pane, ok := h.w.inv.Pane(d.Pane)
+	switch {
+	case d.Status != "active":
+		block("discovered_not_active", "the discovered session is %s", "`rig discover --rescan`", d.Status)
+	case d.Socket != "" && d.Socket != h.e.d.Mux.Socket():
+		block("client_elsewhere", "it lives on another tmux server (%s)", "point RIG_TMUX_SOCKET there", d.Socket)
+	case h.w.inv.Server == Unknown:
+	case !ok || d.Epoch != h.w.inv.Epoch || pane.PID != d.PID:
+		block("successor_tmux_absent", "the session is not there any more%s", "`rig discover --rescan`", "")
+	case pane.Seat == h.seat.ID:
+		block("successor_is_current", "it is the incumbent itself%s", "name another session", "")
+	case pane.Seat != "":
+		block("successor_already_managed", "its pane belongs to another seat%s", "`rig ps --seats` shows whose", "")
+	case pane.Dead:
+		block(CodePaneDead, "its process has ended%s", "choose a session that runs", "")
+	}
+	if d.RuntimeHint != "" && d.RuntimeHint != h.seat.Runtime {
+		block("runtime_mismatch", "it looks like %s, the seat is %s", "choose a session of the seat's runtime", d.RuntimeHint, h.seat.Runtime)
+	}
+}

@@ -1,0 +1,321 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// handoff is the journal-safe memory of what the successor is told.
+const handoffKey = "handoff"
+
+func (r *run) handoff() (Handoff, bool) {
+	v, _ := r.memory.Load(handoffKey)
+	h, ok := v.(Handoff)
+	return h, ok
+}
+
+// doPacket gathers what the successor is told, and leaves it for the launch.
+func doPacket(ctx context.Context, r *run, s Step) (Evidence, error) {
+	if r.e.d.Contexts == nil {
+		return nil, Errorf(CodeNotSupported, "this build cannot make packets").WithHint("use --source fork or discovered")
+	}
+	seat, err := r.seatRow(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	in, err := r.packetInput(ctx, s, seat)
+	if err != nil {
+		return nil, err
+	}
+	var h Handoff
+	ev := Evidence{}
+	if s.Args["mode"] == "rebuild" {
+		v, _ := r.plan.Input("chain")
+		chain, _ := v.(Chain)
+		h = r.e.d.Contexts.Priming(in, chain)
+		ev["artifacts"], ev["empty_reason"] = chain.Artifacts, chain.Empty
+	} else if h, err = r.e.d.Contexts.WritePacket(ctx, in); err != nil {
+		return nil, err
+	}
+	r.memory.Store(handoffKey, h)
+	ev["dir"], ev["digest"], ev["gaps"], ev["sources"], ev["bytes"] = h.Dir, h.Digest, h.Gaps, h.Sources, len(h.Prompt)
+	return ev, nil
+}
+
+func (r *run) packetInput(ctx context.Context, s Step, seat Seat) (PacketInput, error) {
+	w, err := r.e.look(ctx)
+	if err != nil {
+		return PacketInput{}, err
+	}
+	last := w.latest[seat.ID]
+	in := PacketInput{
+		OpID: r.plan.ID, Seat: seat, Address: s.Seat, Session: last, Reason: r.plan.Reason, Operator: r.plan.Operator.String(), Now: w.now,
+	}
+	id := r.e.identify(w, seat)
+	in.Peers, in.Edges = id.Peers, id.Edges
+	if at := w.locate(seat.ID); at.presence == Present {
+		in.Screen = r.e.screen(ctx, at.pane.ID)
+	}
+	rt, err := r.e.runtime(seat.Runtime)
+	if err != nil {
+		return in, err
+	}
+	if f, ok := rt.(transcriptFinder); ok {
+		in.Transcript, in.TranscriptW = f.Transcript(ctx, last, seat.Cwd)
+	} else {
+		in.TranscriptW = "this runtime keeps no transcript"
+	}
+	err = r.e.d.Store.Read(ctx, func(rd Reader) error {
+		in.Work, err = rd.Work(seat.ID)
+		return err
+	})
+	return in, err
+}
+
+// undoPacket removes the packet again.
+func undoPacket(_ context.Context, r *run, s Step) error {
+	h, ok := r.handoff()
+	if !ok {
+		h = Handoff{Dir: r.saw(s.ID).Str("dir")}
+	}
+	if h.Dir == "" || r.e.d.Contexts == nil {
+		return nil
+	}
+	return r.e.d.Contexts.Remove(h)
+}
+
+// doFreeze stops the incumbent's processes. Those that cannot be stopped are
+// named in the evidence and in the receipt.
+func doFreeze(ctx context.Context, r *run, s Step) (Evidence, error) {
+	root, session, err := r.incumbentClient(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	ev := Evidence{"session_id": session, "root": root}
+	if root == 0 {
+		r.warn("the incumbent's client is not known by pid, so it was not stopped")
+		ev["why"] = "its client process is not known"
+		return ev, nil
+	}
+	stopped, refused, err := r.e.d.Procs.Stop(ctx, root)
+	ev["stopped"], ev["refused"] = stopped, refused
+	if len(refused) > 0 {
+		r.warn(fmt.Sprintf("these processes of the incumbent could not be stopped: %v", refused))
+	}
+	return ev, err
+}
+
+// incumbentClient gives the pid of the seat's present client, 0 when it cannot be
+// told, and its session.
+func (r *run) incumbentClient(ctx context.Context, s Step) (int, string, error) {
+	var last Session
+	err := r.e.d.Store.Read(ctx, func(rd Reader) error {
+		var err error
+		last, err = currentSession(rd, s.Args["seat_id"])
+		return err
+	})
+	if err != nil {
+		return 0, "", err
+	}
+	st, ok, err := r.e.d.Occupants.RunState(last.ID)
+	if err != nil || !ok || st.Exited {
+		return 0, last.ID, nil //nolint:nilerr // an unreadable report is the same as none: the pid is not known
+	}
+	return r.e.sameProcess(st.PID, st.PIDStart), last.ID, nil
+}
+
+// undoFreeze lets the incumbent go on. After a crash the list of stopped pids may
+// be lost; then everything below its client is continued.
+func undoFreeze(ctx context.Context, r *run, s Step) error {
+	ev := r.saw(s.ID)
+	pids := intList(ev["stopped"])
+	root := ev.Int("root")
+	if root == 0 {
+		var err error
+		if root, _, err = r.incumbentClient(ctx, s); err != nil || root == 0 {
+			return err
+		}
+	}
+	if len(pids) == 0 {
+		return r.e.d.Procs.ContinueTree(ctx, root)
+	}
+	return r.e.d.Procs.Continue(ctx, pids)
+}
+
+func intList(v any) []int {
+	switch l := v.(type) {
+	case []int:
+		return l
+	case []any:
+		var out []int
+		for _, x := range l {
+			if f, ok := x.(float64); ok {
+				out = append(out, int(f))
+			}
+		}
+		return out
+	}
+	return nil
+}
+
+// doArrive waits until the successor's own record shows what it was told.
+func doArrive(ctx context.Context, r *run, s Step) (Evidence, error) {
+	seat, rt, l, err := r.occupant(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	h, _ := r.handoff()
+	prover, ok := rt.(arrivalProver)
+	if !ok {
+		return nil, Errorf("context_delivery_failed", "this runtime cannot prove an arrival").On("handover", s.Seat).WithHint("use --source fork or discovered")
+	}
+	wait, cancel := context.WithTimeout(ctx, r.e.d.Config.ReadyTimeout)
+	defer cancel()
+	defer r.sight().forget(l.ref.Pane)
+	why := ""
+	for {
+		p, err := r.probeOf(wait, s, seat, l)
+		if err != nil {
+			if wait.Err() != nil && ctx.Err() == nil {
+				return nil, Errorf("context_delivery_failed", "what it was told was not seen in its transcript: %s", orNone(why)).On("handover", s.Seat).
+					WithHint("the incumbent is untouched; try again, or use --source fork")
+			}
+			return nil, err
+		}
+		var done bool
+		if done, why = prover.Arrived(wait, p, h.Marker); done {
+			return Evidence{"delivered": true, "source": why, "digest": h.Digest}, nil
+		}
+	}
+}
+
+// swapGuards names both panes of a handover for tmux's own check.
+func (r *run) swapGuards(ctx context.Context, s Step) (incumbent, successor Guard, inv Inventory, err error) {
+	b, inv, _, err := r.boundPane(ctx, s.Args["seat_id"])
+	if err != nil {
+		return incumbent, successor, inv, err
+	}
+	incumbent = Guard{Pane: b.Pane, Epoch: b.Epoch, Seat: b.SeatID, Gen: s.Args["generation"], DeadOK: true}
+	for _, p := range inv.Panes {
+		if p.Op == r.plan.ID && p.Seat == b.SeatID && p.Gen != s.Args["generation"] {
+			successor = Guard{Pane: p.ID, Epoch: inv.Epoch, Seat: p.Seat, Gen: p.Gen, Op: r.plan.ID, PID: p.PID}
+		}
+	}
+	if successor.Pane == "" {
+		err = Errorf(CodeRuntime, "the successor's pane is gone").On("handover", s.Seat).WithHint("the incumbent is untouched; try again")
+	}
+	return incumbent, successor, inv, err
+}
+
+func doSwap(ctx context.Context, r *run, s Step) (Evidence, error) {
+	incumbent, successor, _, err := r.swapGuards(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.e.d.Mux.Swap(ctx, successor, incumbent); err != nil {
+		return nil, err
+	}
+	return Evidence{"successor": string(successor.Pane), "incumbent": string(incumbent.Pane)}, nil
+}
+
+// undoSwap swaps back, if the successor's pane is the one in the seat's session.
+func undoSwap(ctx context.Context, r *run, s Step) error {
+	incumbent, successor, inv, err := r.swapGuards(ctx, s)
+	if err != nil {
+		return err
+	}
+	if p, ok := inv.Pane(successor.Pane); !ok || p.Session != s.Seat {
+		return nil
+	}
+	return r.e.d.Mux.Swap(ctx, successor, incumbent)
+}
+
+// probeSwap says which pane is in the seat's own session.
+func probeSwap(ctx context.Context, r *run, s Step) (StepState, error) {
+	_, successor, inv, err := r.swapGuards(ctx, s)
+	switch p, ok := inv.Pane(successor.Pane); {
+	case inv.Server == Unknown:
+		return StepUnknown, inv.Err
+	case err != nil || !ok || p.Session != s.Seat:
+		return StepPending, nil
+	}
+	return StepDone, nil
+}
+
+// doPromote gives the staging session the seat's canonical name.
+func doPromote(ctx context.Context, r *run, s Step) (Evidence, error) {
+	_, successor, _, err := r.swapGuards(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return Evidence{"pane": string(successor.Pane)}, r.e.d.Mux.Rename(ctx, successor, s.Args["session"])
+}
+
+// doGo tells the successor, after the commit, that the seat is its own now.
+func doGo(ctx context.Context, r *run, s Step) (Evidence, error) {
+	text := fmt.Sprintf("The handover of %s is committed: the seat is yours. Go on with the work that the packet names, beginning with what it calls current.", s.Seat)
+	d, err := r.e.Send(ctx, s.Seat, text, false)
+	return Evidence{"outcome": d.Outcome, "why": d.Why}, err
+}
+
+// doRetire keeps the stopped incumbent for the undo window, releases an
+// operator's own session, or ends it when there is no window.
+func doRetire(ctx context.Context, r *run, s Step) (Evidence, error) {
+	pane, session, inv, err := r.retiree(ctx, s)
+	switch {
+	case err != nil:
+		return nil, err
+	case pane.ID == "":
+		return Evidence{"why": "its pane is gone already"}, nil
+	}
+	if session.Origin == OriginClaimed {
+		g := Guard{Pane: pane.ID, Epoch: inv.Epoch, Seat: pane.Seat, Gen: pane.Gen, DeadOK: true}
+		return Evidence{"released": pane.Session}, r.e.d.Mux.Tag(ctx, g, "", "", "")
+	}
+	if until := r.e.d.Config.UndoWindow; until > 0 && s.Args["mode"] != "discovered" && !pane.Dead {
+		return Evidence{"kept_until": r.e.d.Clock.Now().Add(until).UTC().Format(time.RFC3339), "session": pane.Session, "pane": string(pane.ID)}, nil
+	}
+	return Evidence{"ended": pane.Session}, r.e.endFrozen(ctx, inv.Epoch, pane, session.ID)
+}
+
+// retiree finds the pane of the generation that left the seat.
+func (r *run) retiree(ctx context.Context, s Step) (Pane, Session, Inventory, error) {
+	inv := r.e.d.Mux.Inventory(ctx)
+	if inv.Server == Unknown {
+		return Pane{}, Session{}, inv, Errorf(CodeTmuxProbeFailed, "tmux did not answer").Wrap(inv.Err).WithHint("`rig op finish %s` later", r.plan.ID)
+	}
+	var old Session
+	err := r.e.d.Store.Read(ctx, func(rd Reader) error {
+		all, err := rd.Sessions(s.Args["seat_id"])
+		for _, x := range all {
+			if genTag(x.Generation) == s.Args["generation"] {
+				old = x
+			}
+		}
+		return err
+	})
+	for _, p := range inv.Panes {
+		if p.Seat == s.Args["seat_id"] && p.Gen == s.Args["generation"] {
+			return p, old, inv, err
+		}
+	}
+	return Pane{}, old, inv, err
+}
+
+// endFrozen ends a stopped tree: SIGKILL first, because a stopped process hears
+// nothing else, then its session.
+func (e *Engine) endFrozen(ctx context.Context, epoch Epoch, p Pane, sessionID string) error {
+	if st, ok, err := e.d.Occupants.RunState(sessionID); err == nil && ok {
+		if root := e.sameProcess(st.PID, st.PIDStart); root != 0 {
+			if err := e.d.Procs.Kill(ctx, root); err != nil {
+				return err
+			}
+		}
+	}
+	err := e.d.Mux.KillSession(ctx, Guard{Pane: p.ID, Epoch: epoch, Seat: p.Seat, Gen: p.Gen, DeadOK: true})
+	if CodeOf(err) == CodeNotFound {
+		return nil
+	}
+	return err
+}

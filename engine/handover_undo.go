@@ -1,0 +1,319 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// VerbUndo takes a handover back inside its window.
+const VerbUndo Verb = "undo"
+
+// Step kinds of an undo.
+const (
+	StepSwapBack StepKind = "swap_back"
+	StepUndo     StepKind = "commit_undo"
+	StepThaw     StepKind = "thaw_incumbent"
+	StepDiscard  StepKind = "end_successor"
+)
+
+// planUndo plans the return of a former incumbent: its stopped process goes on
+// in its own pane, and the successor is ended.
+func planUndo(ctx context.Context, e *Engine, w *world, p *Plan) error {
+	op, _, err := e.Operation(ctx, p.Request.Target)
+	if err != nil {
+		return err
+	}
+	var shown struct {
+		Phases []Phase `json:"phases"`
+	}
+	if err := json.Unmarshal(op.Plan, &shown); err != nil || op.Verb != VerbHandover {
+		return Errorf("undo_impossible", "a %s cannot be undone", op.Verb).On("undo", op.ID).WithHint("only a handover keeps what it replaced; `rig op show %s`", op.ID)
+	}
+	args := rebindArgs(shown.Phases)
+	seat, ok := w.seats[args["seat_id"]]
+	if !ok {
+		return Errorf(CodeSeatNotFound, "the seat of that handover is gone").On("undo", op.ID).WithHint("there is nothing to undo it on")
+	}
+	address := w.address(seat)
+	p.Target, p.Detached, p.Command = address, true, CommandLine("rig", "op", "undo", op.ID)
+	p.Leases = []string{"seat:" + seat.ID}
+	p.AddFact("operation/"+op.ID, string(op.State))
+	p.AddFact("seat/"+address+"/generation", itoa(seat.Generation))
+	e.serverFact(w, p)
+	old := args["generation"]
+	e.blockUndo(w, p, op, seat, old)
+	p.SetInput("seatid/"+address, seat.ID)
+	step := func(id string, kind StepKind, effect Effect, title string) Step {
+		return Step{ID: id, Kind: kind, Seat: address, Effect: effect, Title: title, Args: map[string]string{
+			"seat_id": seat.ID, "generation": old, "successor": itoa(seat.Generation), "operation": op.ID,
+		}}
+	}
+	p.Phases = []Phase{{ID: "undo", Title: "Put the incumbent back", Steps: []Step{
+		step("freeze", StepFreeze, EffectReversible, "stop the successor's processes"),
+		step("swap", StepSwapBack, EffectReversible, "swap the incumbent's pane back"),
+		step("commit", StepUndo, EffectCommit, "record the incumbent as the occupant again, and the event"),
+		step("thaw", StepThaw, EffectOneWay, "let the incumbent go on"),
+		step("discard", StepDiscard, EffectOneWay, "end the successor"),
+	}}}
+	p.Changes = append(p.Changes,
+		Change{address, "occupant", occupantName(address, seat.Generation), address + " (generation " + old + ")"},
+		Change{address, "generation", itoa(seat.Generation), old})
+	p.Unchanged = append(p.Unchanged, "name, seat id, role, edges and inbound work of "+address, "the incumbent's conversation")
+	return nil
+}
+
+func rebindArgs(phases []Phase) map[string]string {
+	for _, ph := range phases {
+		for _, s := range ph.Steps {
+			if s.Kind == StepRebind {
+				return s.Args
+			}
+		}
+	}
+	return map[string]string{}
+}
+
+// blockUndo collects every reason why the incumbent cannot come back.
+func (e *Engine) blockUndo(w *world, p *Plan, op Operation, seat Seat, old string) {
+	block := func(code Code, hint, format string, a ...any) {
+		p.BlockSeat(p.Target, Errorf(code, format, a...).WithHint("%s", hint))
+	}
+	hint := "hand the seat over again: `rig handover " + p.Target + " --source fork:" + p.Target + "`"
+	switch {
+	case op.State == OpUndone:
+		block("undo_done", "there is nothing left to undo", "it was undone already%s", "")
+	case !op.Committed || !op.State.Ended():
+		block("undo_impossible", "`rig op show "+op.ID+"`", "the handover is %s", op.State)
+	case op.UndoUntil.IsZero():
+		block("undo_impossible", hint, "this handover kept no incumbent%s", "")
+	case !op.UndoUntil.After(w.now):
+		block("undo_window_closed", hint, "the window closed at %s", op.UndoUntil.Local().Format("15:04:05"))
+	}
+	found := false
+	for _, pane := range w.inv.Panes {
+		if pane.Seat == seat.ID && pane.Gen == old && !pane.Dead {
+			found = true
+			p.AddFact("undo/pane", string(pane.ID))
+		}
+	}
+	if !found && w.inv.Server != Unknown {
+		block("undo_impossible", hint, "the incumbent's pane is gone%s", "")
+	}
+	for _, st := range w.rec.Open {
+		if st.ID != op.ID && st.SeatID == seat.ID {
+			block(CodeInProgress, "wait for it", "%s is under way on the seat", st.Verb)
+		}
+	}
+}
+
+// undoGuards names both panes of an undo.
+func (r *run) undoGuards(ctx context.Context, s Step) (incumbent, successor Guard, incumbentPane Pane, err error) {
+	inv := r.e.d.Mux.Inventory(ctx)
+	if inv.Server == Unknown {
+		return incumbent, successor, incumbentPane, Errorf(CodeTmuxProbeFailed, "tmux did not answer").Wrap(inv.Err).WithHint("`rig doctor`")
+	}
+	for _, p := range inv.Panes {
+		if p.Seat != s.Args["seat_id"] {
+			continue
+		}
+		g := Guard{Pane: p.ID, Epoch: inv.Epoch, Seat: p.Seat, Gen: p.Gen, PID: p.PID, DeadOK: true, Session: p.Session}
+		switch p.Gen {
+		case s.Args["generation"]:
+			incumbent, incumbentPane = g, p
+		case s.Args["successor"]:
+			successor = g
+		}
+	}
+	if incumbent.Pane == "" || successor.Pane == "" {
+		err = Errorf(CodeRuntime, "one of the two panes is gone").On("undo", s.Seat).WithHint("`rig seat status %s`", s.Seat)
+	}
+	return incumbent, successor, incumbentPane, err
+}
+
+func doSwapBack(ctx context.Context, r *run, s Step) (Evidence, error) {
+	incumbent, successor, _, err := r.undoGuards(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return Evidence{"incumbent": string(incumbent.Pane), "pid": incumbent.PID, "successor": string(successor.Pane)}, r.e.d.Mux.Swap(ctx, incumbent, successor)
+}
+
+func undoSwapBack(ctx context.Context, r *run, s Step) error {
+	incumbent, successor, pane, err := r.undoGuards(ctx, s)
+	if err != nil || pane.Session != s.Seat {
+		return err
+	}
+	return r.e.d.Mux.Swap(ctx, incumbent, successor)
+}
+
+func probeSwapBack(ctx context.Context, r *run, s Step) (StepState, error) {
+	_, _, pane, err := r.undoGuards(ctx, s)
+	switch {
+	case err != nil:
+		return StepUnknown, err
+	case pane.Session == s.Seat:
+		return StepDone, nil
+	}
+	return StepPending, nil
+}
+
+// commitUndo makes the former incumbent the occupant again. The successor's row
+// is superseded and keeps its token; what it had claimed goes back to pending.
+func commitUndo(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
+	seat, err := tx.Seat(s.Args["seat_id"])
+	if err != nil {
+		return nil, err
+	}
+	if genTag(seat.Generation) != s.Args["successor"] {
+		return nil, Errorf(CodeConflict, "%s changed its occupant meanwhile", s.Seat).WithHint("look at `rig seat status %s`", s.Seat)
+	}
+	undone := seat.Generation
+	if err := releaseClaims(tx, seat.ID, undone, r.e.d.Clock); err != nil {
+		return nil, err
+	}
+	if err := supersede(tx, seat.ID, r.e.d.Clock); err != nil {
+		return nil, err
+	}
+	old, err := reopen(tx, seat.ID, s.Args["generation"])
+	if err != nil {
+		return nil, err
+	}
+	b, err := tx.Binding(seat.ID)
+	if err != nil {
+		return nil, err
+	}
+	swap := r.saw("swap")
+	b.Pane, b.PanePID, b.UpdatedAt, b.SessionName = PaneID(swap.Str("incumbent")), swap.Int("pid"), r.e.d.Clock.Now(), s.Seat
+	if err := tx.PutBinding(b); err != nil {
+		return nil, err
+	}
+	seat.Generation, seat.Continuity, seat.Binding = old.Generation, old.Continuity, BindingUnchanged
+	seat.Previous, seat.HandoverAt, seat.ContextDelivered, seat.Lifecycle = occupantName(s.Seat, undone)+", undone", r.e.d.Clock.Now(), false, LifecycleActive
+	if err := tx.UpdateSeat(&seat); err != nil {
+		return nil, err
+	}
+	op, err := tx.Operation(s.Args["operation"])
+	if err != nil {
+		return nil, err
+	}
+	op.State, op.UndoUntil = OpUndone, time.Time{}
+	if err := tx.UpdateOperation(&op); err != nil {
+		return nil, err
+	}
+	ev := Evidence{"undone": op.ID, "generation": old.Generation, "undone_generation": undone, "pane": string(b.Pane)}
+	r.settle(SeatReceipt{Seat: s.Seat, Outcome: old.Continuity, Binding: BindingUnchanged, Action: "undone", Generation: old.Generation, Evidence: ev})
+	return ev, r.event(tx, "seat.handover_undone", seat, s.Seat, ev)
+}
+
+// reopen makes a superseded occupant current again.
+func reopen(tx Tx, seatID, generation string) (Session, error) {
+	all, err := tx.Sessions(seatID)
+	if err != nil {
+		return Session{}, err
+	}
+	for _, s := range all {
+		if genTag(s.Generation) != generation {
+			continue
+		}
+		s.Status, s.EndedAt = SessionRunning, time.Time{}
+		if err := tx.UpdateSession(&s); err != nil {
+			return s, err
+		}
+		return s, tx.ReopenTenure(seatID, s.Generation)
+	}
+	return Session{}, Errorf(CodeNotFound, "no occupant of generation %s", generation).WithHint("`rig seat status` shows the seat's history")
+}
+
+// doThaw lets the incumbent's processes go on.
+func doThaw(ctx context.Context, r *run, s Step) (Evidence, error) {
+	root, _, err := r.incumbentClient(ctx, s) // the seat's current one again
+	if err != nil || root == 0 {
+		return Evidence{"why": "its client is not known by pid"}, err
+	}
+	return Evidence{"root": root}, r.e.d.Procs.ContinueTree(ctx, root)
+}
+
+// doDiscard ends the undone successor.
+func doDiscard(ctx context.Context, r *run, s Step) (Evidence, error) {
+	inv := r.e.d.Mux.Inventory(ctx)
+	for _, p := range inv.Panes {
+		if p.Seat == s.Args["seat_id"] && p.Gen == s.Args["successor"] {
+			return Evidence{"ended": p.Session}, r.e.endFrozen(ctx, inv.Epoch, p, r.saw("freeze").Str("session_id"))
+		}
+	}
+	return Evidence{"why": "its pane is gone already"}, inv.Err
+}
+
+// Expire ends incumbents whose undo window has closed. It is called by the
+// operation's own process at the end of the window, and by any later one for
+// windows that nobody closed.
+func (e *Engine) Expire(ctx context.Context) error {
+	w, err := e.look(ctx)
+	if err != nil {
+		return err
+	}
+	ops, err := e.Operations(ctx, OperationFilter{Limit: 50})
+	if err != nil {
+		return err
+	}
+	for _, op := range ops {
+		if op.UndoUntil.IsZero() || op.UndoUntil.After(w.now) || !op.State.Ended() {
+			continue
+		}
+		if err := e.expireOne(ctx, w, op); err != nil {
+			e.d.Log.Warn("expire undo window", "op", op.ID, "err", err)
+		}
+	}
+	return nil
+}
+
+func (e *Engine) expireOne(ctx context.Context, w *world, op Operation) error {
+	var shown struct {
+		Phases []Phase `json:"phases"`
+	}
+	if err := json.Unmarshal(op.Plan, &shown); err != nil {
+		return err
+	}
+	args := rebindArgs(shown.Phases)
+	sessions, _, err := e.SeatHistory(ctx, args["seat_id"])
+	if err != nil {
+		return err
+	}
+	for _, p := range w.inv.Panes {
+		if p.Seat != args["seat_id"] || p.Gen != args["generation"] || w.bindings[p.Seat].Pane == p.ID {
+			continue
+		}
+		for _, s := range sessions {
+			if genTag(s.Generation) == p.Gen {
+				if err := e.endFrozen(ctx, w.inv.Epoch, p, s.ID); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return e.d.Store.Write(ctx, func(tx Tx) error {
+		now, err := tx.Operation(op.ID)
+		if err != nil || now.UndoUntil.IsZero() {
+			return err
+		}
+		now.UndoUntil = time.Time{}
+		if err := tx.UpdateOperation(&now); err != nil {
+			return err
+		}
+		_, err = tx.AppendEvent(Event{At: e.d.Clock.Now(), Type: "seat.undo_window_closed", OpID: op.ID, RigID: op.RigID, SeatID: op.SeatID, Seat: op.Target, Payload: mustJSON(map[string]any{})})
+		return err
+	})
+}
+
+// undoPromote gives the staging session its own name back.
+func undoPromote(ctx context.Context, r *run, s Step) error {
+	_, successor, inv, err := r.swapGuards(ctx, s)
+	if err != nil {
+		return err
+	}
+	if p, ok := inv.Pane(successor.Pane); !ok || p.Session != s.Args["session"] {
+		return nil
+	}
+	return r.e.d.Mux.Rename(ctx, successor, stagingName(r.plan.ID))
+}

@@ -1,0 +1,265 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+)
+
+// resumeRun rebuilds a run from the journal of an operation, under its leases,
+// so that what is left of it can be undone or finished.
+func (e *Engine) resumeRun(ctx context.Context, opID string, progress func(OpProgress)) (*run, error) {
+	op, steps, err := e.Operation(ctx, opID)
+	if err != nil {
+		return nil, err
+	}
+	if op.State.Ended() {
+		return nil, Errorf("operation_ended", "the operation is %s", op.State).On("op", opID).WithHint("there is nothing left to finish; `rig op show %s`", opID)
+	}
+	if op.State != OpUnfinished {
+		return nil, Errorf(CodeInProgress, "the operation is still running (process %d)", op.Owner.PID).On("op", opID).
+			WithHint("`rig op show %s` follows it", opID)
+	}
+	plan := &Plan{ID: op.ID, Verb: op.Verb, Target: op.Target, Reason: op.Reason}
+	if err := json.Unmarshal(op.Plan, plan); err != nil {
+		return nil, Errorf(CodeRecordDamaged, "the plan of the operation cannot be read").On("op", opID).Wrap(err).WithHint("`rig op show %s --json`", opID)
+	}
+	r := &run{e: e, plan: plan, op: op, journal: steps, progress: progress, index: map[string]int{}, evidence: map[string]Evidence{}}
+	for i, s := range steps {
+		r.index[s.StepID] = i
+		var ev Evidence
+		if len(s.Evidence) > 0 && json.Unmarshal(s.Evidence, &ev) == nil {
+			r.evidence[s.StepID] = ev
+		}
+	}
+	if err := r.findSeats(ctx); err != nil {
+		return nil, err
+	}
+	return r, r.takeOver(ctx)
+}
+
+// findSeats maps the addresses of the plan's steps to rows, where they exist.
+func (r *run) findSeats(ctx context.Context) error {
+	w, err := r.e.look(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range w.rec.Seats {
+		r.memory.Store("seatid/"+w.address(s), s.ID)
+	}
+	return nil
+}
+
+// takeOver moves the operation's leases to this process. The old owner is proven
+// dead; its fencing number is void from now on.
+func (r *run) takeOver(ctx context.Context) error {
+	l := &leases{e: r.e, opID: r.op.ID, owner: r.e.d.Procs.Self(r.e.Operator().Name)}
+	err := r.e.d.Store.Write(ctx, func(tx Tx) error {
+		op, err := tx.Operation(r.op.ID)
+		if err != nil {
+			return err
+		}
+		if op.State.Ended() || !r.e.ownerDead(op.Owner) {
+			return Errorf(CodeInProgress, "somebody else took the operation up").On("op", op.ID).WithHint("`rig op show %s`", op.ID)
+		}
+		held, err := tx.Leases()
+		if err != nil {
+			return err
+		}
+		if l.fence, err = tx.NextFence(); err != nil {
+			return err
+		}
+		now := r.e.d.Clock.Now()
+		for _, h := range held {
+			if h.OpID != op.ID {
+				continue
+			}
+			l.keys = append(l.keys, h.Key)
+			h.Owner, h.Fence, h.GrantedAt, h.ExpiresAt = l.owner, l.fence, now, now.Add(r.e.d.Config.LeaseTTL)
+			if err := tx.PutLease(h); err != nil {
+				return err
+			}
+		}
+		op.Owner = l.owner
+		err = tx.UpdateOperation(&op)
+		op.State = OpRunning
+		r.op = op
+		return err
+	})
+	r.lease = l
+	return err
+}
+
+// Probed is how far one step of a cut-off operation came.
+type Probed struct {
+	Step  string    `json:"step"`
+	Title string    `json:"title"`
+	Seat  string    `json:"seat,omitempty"`
+	State StepState `json:"state"`
+	Why   string    `json:"why,omitempty"`
+}
+
+// ProbeOperation says of each step of an operation whether it is done, not done
+// or unknown, by looking at the world. It changes nothing.
+func (e *Engine) ProbeOperation(ctx context.Context, opID string) ([]Probed, error) {
+	op, steps, err := e.Operation(ctx, opID)
+	if err != nil {
+		return nil, err
+	}
+	plan := &Plan{ID: op.ID, Verb: op.Verb, Target: op.Target}
+	if err := json.Unmarshal(op.Plan, plan); err != nil {
+		plan.Phases = nil
+	}
+	r := &run{e: e, plan: plan, op: op, journal: steps, index: map[string]int{}, evidence: map[string]Evidence{}}
+	for i, s := range steps {
+		r.index[s.StepID] = i
+		var ev Evidence
+		if len(s.Evidence) > 0 && json.Unmarshal(s.Evidence, &ev) == nil {
+			r.evidence[s.StepID] = ev
+		}
+	}
+	if err := r.findSeats(ctx); err != nil {
+		return nil, err
+	}
+	byID := map[string]Step{}
+	for _, s := range plan.Steps() {
+		byID[s.ID] = s
+	}
+	out := make([]Probed, 0, len(steps))
+	for _, st := range steps {
+		p := Probed{Step: st.StepID, Title: st.Title, Seat: st.Seat, State: st.State}
+		if x := e.steps[st.Kind]; st.State == StepStarted && x.probe != nil {
+			var perr error
+			if p.State, perr = x.probe(ctx, r, byID[st.StepID]); perr != nil {
+				p.State, p.Why = StepUnknown, perr.Error()
+			}
+		} else if st.State == StepStarted && x.commit != nil {
+			p.State, p.Why = StepPending, "its transaction did not commit"
+		} else if st.State == StepStarted && x.undo == nil {
+			p.State, p.Why = StepPending, "it changes nothing"
+		} else if st.State == StepStarted {
+			p.State = StepUnknown
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// Rollback undoes what a cut-off operation did before its commit, unit by unit.
+// Units that committed stand.
+func (e *Engine) Rollback(ctx context.Context, opID string, progress func(OpProgress)) (*Receipt, error) {
+	r, err := e.resumeRun(ctx, opID, progress)
+	if err != nil {
+		return nil, err
+	}
+	defer r.lease.release()
+	list, _ := groupUnits(r.plan)
+	for _, u := range list {
+		if r.unitCommitted(u) {
+			continue
+		}
+		var begun []Step
+		for _, s := range u.steps {
+			if st := r.journal[r.index[s.ID]].State; st == StepStarted || st == StepDone || st == StepFailed {
+				begun = append(begun, s)
+			}
+		}
+		r.unwind(ctx, begun)
+		if len(begun) > 0 && begun[0].Seat != "" {
+			r.settle(SeatReceipt{Seat: begun[0].Seat, Binding: BindingUnchanged, Action: "rolled_back"})
+		}
+	}
+	return r.conclude(ctx, OpRolledBack, "operation.rolled_back")
+}
+
+// Finish closes a cut-off operation whose commit happened: what came after the
+// commit is done now, and what never began stays undone and is named.
+func (e *Engine) Finish(ctx context.Context, opID string, progress func(OpProgress)) (*Receipt, error) {
+	r, err := e.resumeRun(ctx, opID, progress)
+	if err != nil {
+		return nil, err
+	}
+	defer r.lease.release()
+	list, _ := groupUnits(r.plan)
+	state := OpDone
+	for _, u := range list {
+		if !r.unitCommitted(u) {
+			state = OpPartial
+			var begun []Step
+			for _, s := range u.steps {
+				if st := r.journal[r.index[s.ID]].State; st == StepStarted || st == StepDone {
+					begun = append(begun, s)
+				}
+			}
+			r.unwind(ctx, begun)
+			r.skipPending(ctx, u)
+			continue
+		}
+		for _, s := range u.steps {
+			if st := r.journal[r.index[s.ID]].State; st != StepPending && st != StepStarted {
+				continue
+			}
+			if err := r.step(ctx, s); err != nil {
+				state = OpPartial
+				r.warn("“" + s.Title + "” failed: " + err.Error())
+			}
+		}
+	}
+	return r.conclude(ctx, state, "operation.finished")
+}
+
+func (r *run) skipPending(ctx context.Context, u *unit) {
+	for _, s := range u.steps {
+		if r.journal[r.index[s.ID]].State == StepPending {
+			if err := r.note(ctx, s, StepSkipped, nil, nil); err != nil {
+				r.warn(err.Error())
+			}
+		}
+	}
+	if len(u.steps) > 0 && u.steps[0].Seat != "" {
+		r.settle(SeatReceipt{
+			Seat: u.steps[0].Seat, Binding: BindingUnchanged, Action: "not_started",
+			Error: Errorf(CodeCancelled, "its part was cut off before its commit").WithHint("run the verb again for this seat"),
+		})
+	}
+}
+
+// unitCommitted reports whether a unit's commit step is on record as done.
+func (r *run) unitCommitted(u *unit) bool {
+	for _, s := range u.steps {
+		if s.Effect == EffectCommit && r.journal[r.index[s.ID]].State == StepDone {
+			return true
+		}
+	}
+	return false
+}
+
+// conclude closes a recovered operation with its receipt and event.
+func (r *run) conclude(ctx context.Context, state OpState, event string) (*Receipt, error) {
+	r.mu.Lock()
+	rec := &Receipt{
+		OK: state != OpPartial && len(r.warnings) == 0, Outcome: string(state), Seats: append([]SeatReceipt{}, r.seats...),
+		Warnings: r.warnings, Operation: ReceiptOp{r.op.ID, state, r.e.d.Build},
+	}
+	op := r.op
+	r.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	err := r.lease.fenced(ctx, func(tx Tx) error {
+		seq, err := tx.AppendEvent(Event{
+			At: r.e.d.Clock.Now(), Type: event, OpID: op.ID, RigID: op.RigID, SeatID: op.SeatID, Operator: r.e.Operator().String(),
+			Payload: mustJSON(map[string]any{"verb": op.Verb, "target": op.Target, "state": state, "warnings": rec.Warnings}),
+		})
+		if err != nil {
+			return err
+		}
+		rec.EventSeq = seq
+		op.State, op.EndedAt, op.Receipt = state, r.e.d.Clock.Now(), mustJSON(rec)
+		return tx.UpdateOperation(&op)
+	})
+	r.mu.Lock()
+	r.op = op
+	r.mu.Unlock()
+	r.tell()
+	return rec, err
+}
