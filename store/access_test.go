@@ -230,6 +230,15 @@ func TestReplacedFile(t *testing.T) {
 	wantCode(t, db.Read(context.Background(), func(engine.Reader) error { return nil }), engine.CodeUnavailable)
 	_, err := db.Changed(context.Background())
 	wantCode(t, err, engine.CodeUnavailable)
+	other := recordPath(t)
+	open1(t, other)
+	if err := os.Link(other, path); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, db.Write(context.Background(), oneSeat), engine.CodeUnavailable)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Rename(path+".old", path); err != nil {
 		t.Fatal(err)
 	}

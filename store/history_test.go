@@ -169,28 +169,18 @@ func TestTokensStayInTheirColumn(t *testing.T) {
 func grepColumns(t *testing.T, path, needle string) (hits []string) {
 	t.Helper()
 	h := rawDB(t, path)
-	rows, err := h.Query("SELECT m.name, c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' ORDER BY 1, 2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cols [][2]string
-	for rows.Next() {
-		var c [2]string
-		if err := rows.Scan(&c[0], &c[1]); err != nil {
-			t.Fatal(err)
-		}
-		cols = append(cols, c)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(cols) < 150 {
-		t.Fatalf("%d columns: %v", len(cols), err)
+	cols := column(t, h, "SELECT m.name || '.' || c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' ORDER BY 1")
+	if len(cols) < 150 {
+		t.Fatalf("only %d columns were found", len(cols))
 	}
 	for _, c := range cols {
+		table, col, _ := strings.Cut(c, ".")
 		var n int
-		if err := h.QueryRow("SELECT count(*) FROM "+c[0]+" WHERE instr("+c[1]+", ?)", needle).Scan(&n); err != nil {
+		if err := h.QueryRow("SELECT count(*) FROM "+table+" WHERE instr("+col+", ?)", needle).Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		if n > 0 {
-			hits = append(hits, c[0]+"."+c[1])
+			hits = append(hits, c)
 		}
 	}
 	return hits

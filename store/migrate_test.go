@@ -34,23 +34,39 @@ func execRaw(tb testing.TB, h *sql.DB, statements ...string) {
 	}
 }
 
-// schema lists the text of everything that a database is made of.
-func schema(tb testing.TB, path string) string {
+// column gives the last column of every row of a query, as text.
+func column(tb testing.TB, h *sql.DB, query string) (out []string) {
 	tb.Helper()
-	rows, err := rawDB(tb, path).Query("SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema ORDER BY type, name")
+	rows, err := h.Query(query)
+	if err != nil {
+		tb.Fatalf("%s: %v", query, err)
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer rows.Close()
-	var b strings.Builder
+	cells := make([]any, len(names))
+	for i := range cells {
+		cells[i] = new(sql.NullString)
+	}
 	for rows.Next() {
-		var s string
-		if err := rows.Scan(&s); err != nil {
+		if err := rows.Scan(cells...); err != nil {
 			tb.Fatal(err)
 		}
-		b.WriteString(s + "\n")
+		out = append(out, cells[len(cells)-1].(*sql.NullString).String)
 	}
-	return b.String()
+	if err := rows.Err(); err != nil {
+		tb.Fatal(err)
+	}
+	return out
+}
+
+// schema lists the text of everything that a database is made of.
+func schema(tb testing.TB, path string) string {
+	tb.Helper()
+	return strings.Join(column(tb, rawDB(tb, path),
+		"SELECT type || ' ' || name || ' ' || coalesce(sql, '') FROM sqlite_schema ORDER BY type, name"), "\n")
 }
 
 // A record of every version that ever was becomes one of this version, with its

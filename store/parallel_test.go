@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strconv"
 	"sync"
@@ -82,6 +83,56 @@ func TestManyHandlesInOneProcess(t *testing.T) {
 	}
 	if n, events := counted(t, open1(t, path)); n != 200 || events != 200 {
 		t.Errorf("counter %d, events %d, want 200 of each", n, events)
+	}
+}
+
+// Whoever opens a record that is not there yet finds it made, whatever the others
+// are in the middle of. The race is narrow, so it is run many times.
+func TestFirstOpenersMeet(t *testing.T) {
+	for range 10 {
+		path := recordPath(t)
+		var wg sync.WaitGroup
+		ready := make(chan struct{})
+		for range 12 {
+			wg.Go(func() {
+				<-ready
+				db, err := Open(path)
+				if err == nil {
+					err = db.Close()
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		close(ready)
+		wg.Wait()
+	}
+}
+
+func TestUntilFreeRepeatsABusyStep(t *testing.T) {
+	path := recordPath(t)
+	open1(t, path)
+	holder, other := rawDB(t, path), rawDB(t, path)
+	execRaw(t, other, "PRAGMA busy_timeout = 0")
+	execRaw(t, holder, "BEGIN IMMEDIATE")
+	tries := 0
+	step := func() error {
+		if tries++; tries == 3 {
+			execRaw(t, holder, "COMMIT")
+		}
+		_, err := other.Exec("BEGIN IMMEDIATE")
+		return err
+	}
+	if err := untilFree(context.Background(), step); err != nil || tries != 3 {
+		t.Errorf("after %d tries: %v", tries, err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := holder.Exec("PRAGMA busy_timeout = 0")
+	busy := func() error { _, err := holder.Exec("BEGIN IMMEDIATE"); return err }
+	if err = errors.Join(err, untilFree(ctx, busy)); !isCode(err, sqliteBusy) {
+		t.Errorf("a caller that gave up gets %v", err)
 	}
 }
 

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"reflect"
 	"strings"
@@ -341,7 +340,7 @@ func TestFunctionsOutlivedByTheirTransaction(t *testing.T) {
 		defer func() { _ = recover() }()
 		_ = db.Write(context.Background(), func(tx engine.Tx) error {
 			_ = tx.DeleteRig("r1")
-			panic(fmt.Sprint("a fault in the middle"))
+			panic("a fault in the middle")
 		})
 	}()
 	read(t, db, func(r engine.Reader) error { _, err := r.Rig("r1"); return err })
