@@ -27,6 +27,7 @@ type bench struct {
 	procs  *enginetest.Procs
 	specs  enginetest.Specs
 	faults *enginetest.Faults
+	ctxs   *enginetest.Contexts
 }
 
 func newBench(tb testing.TB, dir string, kinds ...engine.RuntimeName) *bench {
@@ -39,6 +40,7 @@ func newBench(tb testing.TB, dir string, kinds ...engine.RuntimeName) *bench {
 		db: db, mux: enginetest.NewMux(), files: &enginetest.Files{}, faults: &enginetest.Faults{},
 		procs: &enginetest.Procs{Alive: map[int]string{1: "s1"}, Me: 1}, specs: enginetest.Specs{},
 	}
+	b.ctxs = &enginetest.Contexts{Faults: b.faults}
 	b.mux.Faults, b.files.Faults = b.faults, b.faults
 	b.specs["team"] = enginetest.Team("team", dir, kinds...)
 	rts := map[engine.RuntimeName]engine.Runtime{}
@@ -46,9 +48,9 @@ func newBench(tb testing.TB, dir string, kinds ...engine.RuntimeName) *bench {
 		rts[k] = &enginetest.Runtime{Kind: k, Faults: b.faults}
 	}
 	b.e = engine.New(engine.Deps{
-		Store: db, Mux: b.mux, Runtimes: rts, Specs: b.specs, Occupants: b.files, Procs: b.procs,
+		Contexts: b.ctxs, Store: db, Mux: b.mux, Runtimes: rts, Specs: b.specs, Occupants: b.files, Procs: b.procs,
 		Clock: enginetest.NewClock(), IDs: &enginetest.IDs{}, Build: "test",
-		Config: engine.Config{IdentifyWait: 300e6, ReadyTimeout: 2e9},
+		Config: engine.Config{IdentifyWait: 200e6, ReadyTimeout: 400e6, GateWait: 1e6, SubmitPause: 1e6},
 	})
 	return b
 }
@@ -294,8 +296,8 @@ func TestRandomHistories(t *testing.T) {
 		defer b.close(t)
 		ops := rapid.IntRange(1, 4).Draw(rt, "ops")
 		for range ops {
-			verb := rapid.SampledFrom([]engine.Verb{engine.VerbUp, engine.VerbLaunch, engine.VerbDown}).Draw(rt, "verb")
-			name := rapid.SampledFrom([]string{"create", "kill", "launch-file", "ready", "identify", "line", "none"}).Draw(rt, "fault")
+			verb := rapid.SampledFrom([]engine.Verb{engine.VerbUp, engine.VerbLaunch, engine.VerbDown, engine.VerbHandover, engine.VerbHandover}).Draw(rt, "verb")
+			name := rapid.SampledFrom([]string{"create", "kill", "launch-file", "ready", "identify", "line", "swap", "packet", "arrive", "none", "none"}).Draw(rt, "fault")
 			nth := rapid.IntRange(0, 2).Draw(rt, "nth")
 			half := rapid.Bool().Draw(rt, "half")
 			seen := 0
@@ -307,8 +309,13 @@ func TestRandomHistories(t *testing.T) {
 				return seen-1 == nth, half
 			}
 			req := request(verb, "team", map[string]any{})
-			if verb == engine.VerbUp {
+			switch verb {
+			case engine.VerbUp:
 				req = upRequest()
+			case engine.VerbHandover:
+				seat := rapid.SampledFrom([]string{"dev.m0", "dev.m1"}).Draw(rt, "seat")
+				source := rapid.SampledFrom([]string{"fresh", "rebuild", "fork:dev.m0"}).Draw(rt, "source")
+				req = handoverRequest(seat, source)
 			}
 			p, err := b.e.Plan(context.Background(), req)
 			b.faults.Fail = nil
@@ -346,8 +353,9 @@ func (b *bench) invariants(rt *rapid.T, rec *engine.Receipt, err error) {
 		}
 		bound[s.Pane] = s.Address
 	}
+	kept := b.kept()
 	for _, p := range b.mux.Panes() {
-		if p.Seat != "" && bound[p.ID] == "" {
+		if p.Seat != "" && bound[p.ID] == "" && !kept[p.Seat+"/"+p.Gen] {
 			rt.Fatalf("pane %s of %s runs and nobody is bound to it", p.ID, p.Session)
 		}
 	}

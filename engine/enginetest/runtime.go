@@ -228,3 +228,17 @@ func Team(name, dir string, kinds ...engine.RuntimeName) engine.RigSpec {
 	}
 	return engine.RigSpec{Version: "0.2", Name: name, Root: dir, Path: dir + "/rig.yaml", Digest: "d1", Pods: []engine.PodSpec{pod}}
 }
+
+// Arrived answers whether an opening prompt was seen: it was, unless made to
+// fail.
+func (r *Runtime) Arrived(context.Context, engine.Probe, string) (bool, string) {
+	if fail, _ := r.Faults.Ask("arrive"); fail {
+		return false, "an injected failure"
+	}
+	return true, "as launched"
+}
+
+// Transcript gives no path: the stand-in keeps none.
+func (r *Runtime) Transcript(context.Context, engine.Session, string) (path, why string) {
+	return "", "a stand-in"
+}

@@ -1,0 +1,296 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"rig/engine"
+)
+
+func handoverRequest(seat, source string) engine.Request {
+	r := request(engine.VerbHandover, seat, engine.HandoverArgs{Source: source})
+	r.Reason = "context wall"
+	return r
+}
+
+// kept lists the generations that an undo window keeps, as "seat/generation".
+func (b *bench) kept() map[string]bool {
+	out := map[string]bool{}
+	ops, err := b.e.Operations(context.Background(), engine.OperationFilter{})
+	if err != nil {
+		return out
+	}
+	for _, op := range ops {
+		var plan engine.Plan
+		if op.UndoUntil.IsZero() || json.Unmarshal(op.Plan, &plan) != nil {
+			continue
+		}
+		for _, s := range plan.Steps() {
+			if s.Kind == engine.StepRebind {
+				out[s.Args["seat_id"]+"/"+s.Args["generation"]] = true
+			}
+		}
+	}
+	return out
+}
+
+func (b *bench) seat(tb testing.TB, logical string) *engine.SeatView {
+	tb.Helper()
+	s, _, err := b.e.SeatView(context.Background(), logical)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
+func TestHandoverKeepsTheSeatAndReplacesTheOccupant(t *testing.T) {
+	for source, want := range map[string]engine.Continuity{
+		"fresh": engine.ContinuityFresh, "rebuild": engine.ContinuityRebuilt, "fork:dev.m0": engine.ContinuityForked,
+	} {
+		t.Run(source, func(t *testing.T) {
+			b := newBench(t, t.TempDir(), engine.RuntimeClaude, engine.RuntimeTerminal)
+			defer b.close(t)
+			b.run(t, upRequest())
+			before := b.seat(t, "dev.m0")
+			rec := b.run(t, handoverRequest("dev.m0", source))
+			after := b.seat(t, "dev.m0")
+			if !rec.OK || after.Continuity != want || after.Binding != engine.BindingHandedOver {
+				t.Fatalf("receipt %+v, seat %s %s", rec, after.Continuity, after.Binding)
+			}
+			if after.Generation != before.Generation+1 || after.Pane == before.Pane {
+				t.Errorf("generation %d → %d, pane %s → %s", before.Generation, after.Generation, before.Pane, after.Pane)
+			}
+			if after.ID != before.ID || after.Address != before.Address || after.Role != before.Role || after.Cwd != before.Cwd ||
+				after.Model != before.Model || len(after.Edges) != len(before.Edges) || after.SessionName != before.SessionName {
+				t.Errorf("the seat changed:\n%+v\n%+v", before, after)
+			}
+			if after.ContextDelivered != (source != "fork:dev.m0") {
+				t.Errorf("context delivered: %v", after.ContextDelivered)
+			}
+		})
+	}
+}
+
+func TestForkNeverKeepsTheParentsToken(t *testing.T) {
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+	defer b.close(t)
+	b.run(t, upRequest())
+	parent := b.token(t, "dev.m0")
+	rec := b.run(t, handoverRequest("dev.m0", "fork:"+parent))
+	if !rec.OK {
+		t.Fatalf("receipt %+v", rec)
+	}
+	if child := b.token(t, "dev.m0"); child == parent || child == "" {
+		t.Fatalf("the child holds %q, the parent %q", child, parent)
+	}
+	// The dump hides the token column, where the parent's id rightly stands on its
+	// own superseded row: anything found is a leak.
+	if n := strings.Count(dump(t, b.db), parent); n != 0 {
+		t.Errorf("the parent's id stands in %d places of the record", n)
+	}
+}
+
+// token gives the raw token of a seat's current occupant.
+func (b *bench) token(tb testing.TB, logical string) string {
+	tb.Helper()
+	s := b.seat(tb, logical)
+	sessions, _, err := b.e.SeatHistory(context.Background(), s.ID)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, x := range sessions {
+		if x.Generation == s.Generation {
+			return x.Token.Reveal()
+		}
+	}
+	return ""
+}
+
+func TestHandoverFailureBeforeTheCommitLeavesTheIncumbent(t *testing.T) {
+	for _, name := range []string{"packet", "launch-file", "line", "create", "ready", "identify", "arrive", "swap"} {
+		for _, half := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+				defer b.close(t)
+				b.run(t, upRequest())
+				before := b.world(t)
+				b.faults.Fail = func(call string, _ int) (bool, bool) { return call == name, half }
+				p, err := b.e.Plan(context.Background(), handoverRequest("dev.m0", "fresh"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				rec, err := b.e.Apply(context.Background(), p, nil)
+				b.faults.Fail = nil
+				if err != nil {
+					t.Fatal(err)
+				}
+				if rec.OK || rec.Operation.State != engine.OpFailed {
+					t.Fatalf("%s: %+v", name, rec)
+				}
+				if name == "swap" && half {
+					return // the undo of a swap needs a swap that works again; the next test covers it
+				}
+				if after := b.world(t); after != before {
+					t.Errorf("%s (half %v): the world differs:\n%s\n---\n%s", name, half, before, after)
+				}
+				if len(b.ctxs.Kept) != 0 {
+					t.Errorf("a packet was left: %v", b.ctxs.Kept)
+				}
+			})
+		}
+	}
+}
+
+func TestHalfDoneSwapIsUndone(t *testing.T) {
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+	defer b.close(t)
+	b.run(t, upRequest())
+	before := b.world(t)
+	b.faults.Fail = func(call string, nth int) (bool, bool) { return call == "swap" && nth == 0, true }
+	p, err := b.e.Plan(context.Background(), handoverRequest("dev.m0", "fresh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rec, err := b.e.Apply(context.Background(), p, nil); err != nil || rec.OK {
+		t.Fatalf("%+v %v", rec, err)
+	}
+	b.faults.Fail = nil
+	if after := b.world(t); after != before {
+		t.Errorf("the world differs:\n%s\n---\n%s", before, after)
+	}
+}
+
+func TestUndoBringsTheIncumbentBack(t *testing.T) {
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+	defer b.close(t)
+	b.run(t, upRequest())
+	before, token := b.seat(t, "dev.m0"), b.token(t, "dev.m0")
+	rec := b.run(t, handoverRequest("dev.m0", "fresh"))
+	undo := b.run(t, request(engine.VerbUndo, rec.Operation.ID, struct{}{}))
+	if !undo.OK {
+		t.Fatalf("undo: %+v", undo)
+	}
+	after := b.seat(t, "dev.m0")
+	if after.Pane != before.Pane || after.Generation != before.Generation || b.token(t, "dev.m0") != token {
+		t.Errorf("the incumbent did not come back: %+v", after)
+	}
+	if panes := b.mux.Panes(); len(panes) != 1 {
+		t.Errorf("panes left: %+v", panes)
+	}
+	p, err := b.e.Plan(context.Background(), request(engine.VerbUndo, rec.Operation.ID, struct{}{}))
+	if err != nil || p.Applicable() {
+		t.Errorf("a second undo is possible: %v %+v", err, p)
+	}
+	// The next handover takes a number that no occupant had before.
+	if again := b.run(t, handoverRequest("dev.m0", "fresh")); !again.OK || again.Seats[0].Generation != 3 {
+		t.Errorf("handover after an undo: %+v", again)
+	}
+}
+
+func TestHandoverRefusals(t *testing.T) {
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude, engine.RuntimeTerminal)
+	defer b.close(t)
+	b.run(t, upRequest())
+	plan := func(seat, source, reason string) error {
+		r := handoverRequest(seat, source)
+		r.Reason = reason
+		p, err := b.e.Plan(context.Background(), r)
+		if err != nil {
+			return err
+		}
+		_, err = b.e.Apply(context.Background(), p, nil)
+		return err
+	}
+	for _, c := range []struct {
+		seat, source, reason string
+		want                 engine.Code
+	}{
+		{"dev.m0", "fresh", " ", engine.CodeMissingReason},
+		{"dev.m0", "fork:", "r", "invalid_source"},
+		{"dev.m0", "Fresh", "r", "invalid_source"},
+		{"dev.m0", "rebuild:x", "r", "invalid_source"},
+		{"", "fresh", "r", engine.CodeSeatRefRequired},
+		{"dev.nobody", "fresh", "r", engine.CodeSeatNotFound},
+		{"dev.m0", "fork:nobody", "r", "fork_source_not_found"},
+		{"dev.m0", "fork:dev.m1", "r", "runtime_mismatch"},
+		{"dev.m1", "fork:dev.m1", "r", "runtime_unsupported"},
+		{"dev.m1", "rebuild", "r", "runtime_unsupported"},
+		{"dev.m0", "discovered:nope", "r", "discovered_not_found"},
+	} {
+		before := b.world(t)
+		if err := plan(c.seat, c.source, c.reason); engine.CodeOf(err) != c.want {
+			t.Errorf("%s %s: want %s, got %v", c.seat, c.source, c.want, err)
+		}
+		if after := b.world(t); after != before {
+			t.Errorf("%s: a refusal changed the world", c.want)
+		}
+	}
+}
+
+// TestCutOffHandover cuts an operation off at every step, as a crash would, and
+// rolls it back or finishes it.
+func TestCutOffHandover(t *testing.T) {
+	for _, at := range []string{"packet", "freeze", "create", "ready", "identify", "arrive", "swap", "rebind", "go", "retire"} {
+		t.Run(at, func(t *testing.T) {
+			b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+			defer b.close(t)
+			b.run(t, upRequest())
+			before := b.world(t)
+			op := b.crash(t, handoverRequest("dev.m0", "fresh"), at)
+			if op == "" {
+				t.Fatal("the operation was not cut off")
+			}
+			after := at == "go" || at == "retire"
+			var rec *engine.Receipt
+			var err error
+			if after {
+				rec, err = b.e.Finish(context.Background(), op, nil)
+			} else {
+				rec, err = b.e.Rollback(context.Background(), op, nil)
+			}
+			if err != nil {
+				t.Fatalf("%v", err)
+			}
+			now := b.seat(t, "dev.m0")
+			if after {
+				if now.Generation != 2 || !rec.OK {
+					t.Errorf("not finished: generation %d, %+v", now.Generation, rec)
+				}
+			} else if w := b.world(t); w != before {
+				t.Errorf("not rolled back:\n%s\n---\n%s", before, w)
+			}
+			if n := b.leases(); n != 0 {
+				t.Errorf("%d leases are left", n)
+			}
+		})
+	}
+}
+
+// crash applies a request in a goroutine that stops for ever at the beginning of
+// a step, declares its owner dead, and gives the operation.
+func (b *bench) crash(tb testing.TB, req engine.Request, step string) string {
+	tb.Helper()
+	p, err := b.e.Plan(context.Background(), req)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	stopped := make(chan struct{})
+	go func() {
+		defer func() { _ = recover() }()
+		_, _ = b.e.Apply(context.Background(), p, func(pr engine.OpProgress) {
+			for _, s := range pr.Steps {
+				if s.StepID == step && s.State == engine.StepStarted {
+					close(stopped)
+					select {} // the process is gone
+				}
+			}
+		})
+	}()
+	<-stopped
+	b.procs.Die(1)
+	b.procs.Me = 2
+	b.procs.Alive[2] = "s2"
+	return p.ID
+}
