@@ -1,0 +1,168 @@
+package tmuxctl
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"rig/engine"
+)
+
+// answer is what one command of a batch printed, or why it failed.
+type answer struct {
+	out string
+	err error // *tmuxError or *engine.Error
+}
+
+// ask runs reading commands in one exchange: over the control client when there is
+// one, else in one process. Each answers for itself. The path taken is returned.
+func (m *Mux) ask(ctx context.Context, commands [][]string) ([]answer, string, error) {
+	lines := make([]string, len(commands))
+	for i, c := range commands {
+		line, err := commandLine(c...)
+		if err != nil {
+			return nil, PathBatch, err
+		}
+		lines[i] = line
+	}
+	if c := m.hub.client(); c != nil {
+		answers, err := c.do(ctx, lines)
+		if err == nil {
+			return answers, PathControl, nil
+		}
+		if ctx.Err() != nil {
+			return nil, PathControl, asEngine(err)
+		}
+		// The client died under the question; one process asks it again.
+	}
+	answers, err := m.batch(ctx, lines)
+	return answers, PathBatch, err
+}
+
+// batch runs the lines in one process. Each line is framed by two printed marks in a
+// list of its own: a command that fails ends its list, so its second mark is
+// missing, and the next line runs all the same.
+func (m *Mux) batch(ctx context.Context, lines []string) ([]answer, error) {
+	nonce := newNonce()
+	var in strings.Builder
+	for i, l := range lines {
+		n := strconv.Itoa(i)
+		in.WriteString("display-message -p " + nonce + "a" + n + " ; " + l + " ; display-message -p " + nonce + "b" + n + "\n")
+	}
+	out, err := m.run.run(ctx, runSpec{words: []string{"source-file", "-"}, stdin: []byte(in.String())})
+	answers, failed := splitBatch(out, nonce, len(lines))
+	var te *tmuxError
+	switch {
+	case err == nil && failed == 0:
+		return answers, nil
+	case !errors.As(err, &te) || te.ctx != nil || !strings.Contains(out, nonce+"a0\n"):
+		if err == nil {
+			err = &tmuxError{verb: "source-file", err: errors.New("the answer is incomplete"), socket: m.run.socket}
+		}
+		return nil, err // nothing was answered: no server, no permission, no time
+	}
+	spreadErrors(answers, te, failed)
+	return answers, nil
+}
+
+// splitBatch cuts the output of a batch at the marks. An answer without its second
+// mark has failed.
+func splitBatch(out, nonce string, n int) (answers []answer, failed int) {
+	answers = make([]answer, n)
+	for i := range answers {
+		num := strconv.Itoa(i)
+		_, rest, ok := strings.Cut(out, nonce+"a"+num+"\n")
+		if !ok {
+			answers[i].err, failed = errNoAnswer, failed+1
+			continue
+		}
+		body, after, ok := strings.Cut(rest, nonce+"b"+num+"\n")
+		if !ok {
+			answers[i].err, failed = errNoAnswer, failed+1
+			out = rest
+			continue
+		}
+		answers[i].out, out = body, after
+	}
+	return answers, failed
+}
+
+var errNoAnswer = errors.New("no answer")
+
+// spreadErrors gives each failed command its line of stderr. tmux prints one per
+// failure, in order; when the numbers differ each gets the whole text.
+func spreadErrors(answers []answer, te *tmuxError, failed int) {
+	lines := strings.Split(te.stderr, "\n")
+	next := 0
+	for i := range answers {
+		if answers[i].err == nil {
+			continue
+		}
+		e := *te
+		if len(lines) == failed {
+			e.stderr = lines[next]
+			next++
+		}
+		answers[i].err = &e
+	}
+}
+
+// Inventory lists every pane of the server in one exchange. It never fails: no
+// server is Absent, trouble is Unknown with its cause in Err, a row that cannot be
+// read is a fault beside the others.
+func (m *Mux) Inventory(ctx context.Context) engine.Inventory {
+	rows, inv := m.Rows(ctx)
+	inv.Panes = make([]engine.Pane, len(rows))
+	for i := range rows {
+		inv.Panes[i] = rows[i].Pane
+	}
+	return inv
+}
+
+// Capture reads screens in one exchange and fails as a whole only when tmux cannot
+// be asked; a pane that is gone is CodeNotFound in its own result. Lines hold no
+// control characters but TAB (since 3.6), and SGR sequences when Colours asks.
+func (m *Mux) Capture(ctx context.Context, reqs []engine.CaptureRequest) ([]engine.CaptureResult, error) {
+	results := make([]engine.CaptureResult, len(reqs))
+	commands := make([][]string, 0, len(reqs))
+	index := make([]int, 0, len(reqs))
+	for i, r := range reqs {
+		results[i].Pane = r.Pane
+		if _, err := Pane(r.Pane); err != nil {
+			results[i].Err = on(err, "capture", string(r.Pane))
+			continue
+		}
+		commands, index = append(commands, captureWords(r)), append(index, i)
+	}
+	if len(commands) == 0 {
+		return results, nil
+	}
+	answers, _, err := m.ask(ctx, commands)
+	if err != nil {
+		return nil, on(asEngine(err), "capture", "")
+	}
+	for n, a := range answers {
+		r := &results[index[n]]
+		if a.err != nil {
+			r.Err = on(asEngine(a.err), "capture", string(r.Pane))
+			continue
+		}
+		r.Lines = screenLines(a.out, reqs[index[n]].Colours)
+	}
+	return results, nil
+}
+
+// maxHistory bounds the lines above the screen that one capture may ask for.
+const maxHistory = 100_000
+
+func captureWords(r engine.CaptureRequest) []string {
+	words := []string{"capture-pane", "-p"}
+	if r.Colours {
+		words = append(words, "-e")
+	}
+	if r.History > 0 {
+		words = append(words, "-S", "-"+strconv.Itoa(min(r.History, maxHistory)))
+	}
+	return append(words, "-t", string(r.Pane))
+}

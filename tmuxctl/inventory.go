@@ -1,0 +1,162 @@
+package tmuxctl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"rig/engine"
+)
+
+// serverFields come first in every exchange: the version decides how the rest is
+// read, the epoch whether ids of before still mean anything.
+var serverFields = []string{"pid", "start_time"}
+
+// Rows reads the inventory with every field. The Inventory it returns has no Panes;
+// all else in it is as Inventory describes.
+func (m *Mux) Rows(ctx context.Context) ([]Row, engine.Inventory) {
+	rows, inv := m.readRows(ctx)
+	if m.reap(rows) {
+		rows, inv = m.readRows(ctx)
+	}
+	return rows, inv
+}
+
+// reapTry counts what reap did for one pane.
+type reapTry struct {
+	times int
+	last  time.Time
+}
+
+const (
+	maxReaps = 5 // before 3.3 a pane ended by a signal never gets a status
+	reapGap  = 100 * time.Millisecond
+)
+
+// reap asks the server to collect children whose end it has missed: now and then a
+// pane of 3.3a shows as dead while its process stays a zombie, and its status is
+// known only when some other child ends. A SIGCHLD makes the server look, and does
+// nothing to any other process. Each pane is tried a few times; true means: read
+// again.
+func (m *Mux) reap(rows []Row) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	tried, again, now := map[string]reapTry{}, false, time.Now()
+	for _, r := range rows {
+		if !r.Dead || r.DeadCode != -1 || !r.DeadAt.IsZero() {
+			continue
+		}
+		key := string(r.Epoch) + string(r.ID) + strconv.Itoa(r.PID)
+		t := m.reaped[key]
+		tried[key] = t
+		if t.times == maxReaps || now.Sub(t.last) < reapGap {
+			continue
+		}
+		tried[key] = reapTry{times: t.times + 1, last: now}
+		server, _, _ := strings.Cut(string(r.Epoch), "-")
+		pid, err := strconv.Atoi(server)
+		again = err == nil && pid > 1 && syscall.Kill(pid, syscall.SIGCHLD) == nil || again
+	}
+	m.reaped = tried
+	return again
+}
+
+func (m *Mux) readRows(ctx context.Context) ([]Row, engine.Inventory) {
+	nonce := newNonce()
+	answers, path, err := m.ask(ctx, [][]string{
+		{"display-message", "-p", fieldFormat(nonce, serverFields, []string{"version"})},
+		{"list-panes", "-a", "-F", rowFormat(nonce)},
+	})
+	inv := engine.Inventory{Path: path, At: time.Now()}
+	if err == nil {
+		err = firstError(answers)
+	}
+	if err != nil {
+		inv.Server, inv.Err = m.serverState(err)
+		return nil, inv
+	}
+	caps, epoch, err := parseServer(answers[0].out, nonce)
+	if err != nil {
+		inv.Err = on(err, "inventory", m.run.socket)
+		return nil, inv
+	}
+	m.keepCaps(caps)
+	inv.Server, inv.Epoch = engine.Present, epoch
+	rows, faults := parseRows(answers[1].out, nonce, caps)
+	inv.Faults = faults
+	return sameEpoch(rows, &inv), inv
+}
+
+// firstError gives the error of the first answer that has one.
+func firstError(answers []answer) error {
+	for _, a := range answers {
+		if a.err != nil {
+			return a.err
+		}
+	}
+	return nil
+}
+
+// serverState says what a failed inventory proves: that there is no server, which
+// is an answer and no error, or nothing.
+func (m *Mux) serverState(err error) (engine.Presence, error) {
+	var te *tmuxError
+	if errors.As(err, &te) && te.ctx == nil && noServer(te.stderr) {
+		return engine.Absent, nil
+	}
+	return engine.Unknown, on(asEngine(err), "inventory", m.run.socket)
+}
+
+// parseServer reads the first answer of an inventory.
+func parseServer(out, nonce string) (Caps, engine.Epoch, error) {
+	rows, _ := splitRows(out, nonce)
+	if len(rows) == 1 {
+		head, tail, err := splitFields(rows[0], nonce, len(serverFields), 1)
+		if err == nil {
+			f := fieldReader{values: head}
+			epoch := epochOf(f.digits("pid"), f.digits("start_time"))
+			if f.err != nil {
+				return Caps{}, "", engine.Errorf(engine.CodeTmuxProbeFailed, "the server's identity cannot be read").
+					WithHint("run `rig doctor`").Wrap(f.err)
+			}
+			caps, err := parseCaps(tail[0])
+			return caps, epoch, err
+		}
+	}
+	return Caps{}, "", engine.Errorf(engine.CodeTmuxProbeFailed, "the server's identity is missing: %q", clip(strings.TrimSpace(out), 60)).
+		WithHint("run `rig doctor`")
+}
+
+// sameEpoch drops rows of another life of the server, which a restart between the
+// two commands would bring in.
+func sameEpoch(rows []Row, inv *engine.Inventory) []Row {
+	kept := rows[:0]
+	for _, r := range rows {
+		if r.Epoch == inv.Epoch {
+			kept = append(kept, r)
+			continue
+		}
+		inv.Faults = append(inv.Faults, fmt.Sprintf("pane %s belongs to server epoch %s", r.ID, r.Epoch))
+	}
+	return kept
+}
+
+// Epoch asks the server who it is. CodeNotFound means that there is provably none.
+func (m *Mux) Epoch(ctx context.Context) (engine.Epoch, error) {
+	nonce := newNonce()
+	answers, _, err := m.ask(ctx, [][]string{
+		{"display-message", "-p", fieldFormat(nonce, serverFields, []string{"version"})},
+	})
+	if err == nil {
+		err = firstError(answers)
+	}
+	if err != nil {
+		return "", on(asEngine(err), "epoch", m.run.socket)
+	}
+	_, epoch, err := parseServer(answers[0].out, nonce)
+	return epoch, on(err, "epoch", m.run.socket)
+}
