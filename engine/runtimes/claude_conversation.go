@@ -162,16 +162,25 @@ func (*Claude) Hint(pane engine.Pane, screen, procs []string) (engine.Confidence
 	return engine.ConfidenceNone, ""
 }
 
-// runs reports whether one of the command lines is the named program, directly
-// or as a script below the given folder.
+// runs reports whether one of the command lines is the named program: directly,
+// or as a script of an interpreter, by its name or below the given folder.
 func runs(procs []string, name, folder string) bool {
 	for _, line := range procs {
-		for i, w := range strings.Fields(line) {
-			base := strings.TrimSuffix(filepath.Base(w), ".exe")
-			if base == name && i < 2 || folder != "" && i < 3 && strings.Contains(w, folder) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		if programName(words[0]) == name || strings.Contains(words[0], folder) {
+			return true
+		}
+		switch programName(words[0]) {
+		case "node", "bun", "deno", "sh", "bash", "env":
+			if len(words) > 1 && (programName(words[1]) == name || strings.Contains(words[1], folder)) {
 				return true
 			}
 		}
 	}
 	return false
 }
+
+func programName(word string) string { return strings.TrimSuffix(filepath.Base(word), ".exe") }

@@ -115,6 +115,7 @@ func (c *Codex) Activity(_ context.Context, p engine.Probe) engine.Activity {
 	}
 	path, ok, why := c.rollout(p)
 	if ok {
+		why = "the rollout records no turn of this client"
 		if r, ok := c.turn(path, p, v, &a); ok {
 			all = append(all, r)
 		}

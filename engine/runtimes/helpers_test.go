@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case SupervisorVerb:
-			os.Exit(Supervise(os.Args[2], os.Environ()))
+			os.Exit(Supervise(os.Args[2:], os.Environ()))
 		case HookVerb:
 			os.Exit(Hook(os.Stdin, os.Environ(), os.Args[2:]))
 		case StatusLineVerb:

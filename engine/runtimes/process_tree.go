@@ -200,3 +200,18 @@ func procError(op string, root int, err error) error {
 	return engine.Errorf(engine.CodeUnavailable, "the process table cannot be read").
 		On(op, itoa(root)).Wrap(err).WithHint("nothing was decided; look with `ps -p %d`", root)
 }
+
+// ContinueTree thaws whatever is stopped in a process tree, children before their
+// parents: what a crash leaves when the list of what Stop froze is lost. No tree
+// at all is no error.
+func (ps *Processes) ContinueTree(ctx context.Context, root int) error {
+	tree, err := ps.Tree(root)
+	if err != nil {
+		return err
+	}
+	pids := make([]int, len(tree))
+	for i, p := range tree {
+		pids[i] = p.PID
+	}
+	return ps.Continue(ctx, pids)
+}

@@ -83,7 +83,12 @@ func spoolEvent(dir, event string, payload []byte, now time.Time) error {
 			stamp = last + 1
 		}
 	}
-	if err := writeAtomic(filepath.Join(dir, eventName(stamp, event)), payload); err != nil {
+	tmp := filepath.Join(dir, ".tmp-"+itoa(os.Getpid())+"-"+eventName(stamp, event))
+	if err := writeAtomic(tmp, payload); err != nil {
+		return err
+	}
+	defer os.Remove(tmp)
+	if err := linkNew(tmp, dir, event, stamp); err != nil {
 		return err
 	}
 	if len(names) >= spoolPrune {
@@ -92,6 +97,20 @@ func spoolEvent(dir, event string, payload []byte, now time.Time) error {
 		}
 	}
 	return nil
+}
+
+// linkNew gives a finished file its name. Another hook may have taken that name
+// in the same moment: then the next one is tried, so that no event is lost.
+func linkNew(tmp, dir, event string, stamp int64) error {
+	const tries = 100
+	var err error
+	for i := range int64(tries) {
+		err = os.Link(tmp, filepath.Join(dir, eventName(stamp+i, event)))
+		if !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return err
 }
 
 // checkSpool accepts a spool only as a real, private folder of this user. The

@@ -46,10 +46,15 @@ const (
 // shell were behind it (SIGTSTP) is put in front again at once, since here there
 // is no shell to bring it back.
 //
-// SIGHUP, SIGTERM, SIGINT and SIGQUIT go on to the client's group. env is the
-// pane's own environment: it gives TERM and the pane id. What went wrong before
-// the client ran stands on the pane and in the report.
-func Supervise(path string, env []string) int {
+// SIGHUP, SIGTERM, SIGINT and SIGQUIT go on to the client's group. args are the
+// words behind the verb, env is the pane's own environment: it gives TERM and the
+// pane id. What went wrong before the client ran stands on the pane and in the
+// report.
+func Supervise(args, env []string) int {
+	if len(args) > 1 && args[0] == clientFlag {
+		return becomeClient(args[1], args[2:], env)
+	}
+	path := strings.Join(args, " ")
 	sigs := make(chan os.Signal, 16)
 	signal.Notify(sigs, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT)
 	defer signal.Stop(sigs)
@@ -101,6 +106,24 @@ func readLaunch(path string) (engine.LaunchFile, error) {
 	return l, nil
 }
 
+// clientFlag is the first word behind the verb in the second stage of a start.
+const clientFlag = "--client"
+
+// becomeClient is that second stage: the new process makes its own group, puts
+// it in front of the terminal, and only then becomes the client. A client that
+// ran before it is in front could be refused its first read.
+func becomeClient(program string, argv, env []string) int {
+	signal.Ignore(syscall.SIGTTOU)
+	openTerminal().giveTo(syscall.Getpgrp())
+	signal.Reset(syscall.SIGTTOU)
+	err := syscall.Exec(program, argv, env)
+	fmt.Fprintf(os.Stderr, "\r\nrig: %s: %s\r\n", program, reason(err))
+	if errors.Is(err, fs.ErrNotExist) {
+		return exitNotFound
+	}
+	return exitCannotExec
+}
+
 // start runs the client. The error says why it could not, the code how a shell
 // would report that.
 func (s *supervisor) start(l engine.LaunchFile, paneEnviron []string) (int, error) {
@@ -109,7 +132,12 @@ func (s *supervisor) start(l engine.LaunchFile, paneEnviron []string) (int, erro
 	if err != nil {
 		return exitNotFound, fmt.Errorf("%s: %s", l.Argv[0], reason(err))
 	}
-	pid, err := syscall.ForkExec(program, l.Argv, &syscall.ProcAttr{
+	self, err := os.Executable()
+	if err != nil {
+		return exitBadLaunch, err
+	}
+	argv := append([]string{self, SupervisorVerb, clientFlag, program}, l.Argv...)
+	pid, err := syscall.ForkExec(ownProgram(self), argv, &syscall.ProcAttr{
 		Dir: l.Dir, Env: env, Files: []uintptr{0, 1, 2},
 		Sys: &syscall.SysProcAttr{Setpgid: true},
 	})
@@ -123,9 +151,6 @@ func (s *supervisor) start(l engine.LaunchFile, paneEnviron []string) (int, erro
 	// Only now: an ignored signal would be inherited by the client. From here on
 	// we are in the background of the terminal and must be able to write to it.
 	signal.Ignore(syscall.SIGTTOU, syscall.SIGTTIN, syscall.SIGTSTP)
-	s.tty.giveTo(pid)
-	// The client may have touched the terminal before it was in front.
-	_ = syscall.Kill(-pid, syscall.SIGCONT)
 	s.state.PID, s.state.StartedAt = pid, time.Now().UTC()
 	if p, ok, err := readProcess(pid); err == nil && ok {
 		s.state.PIDStart = p.Start
