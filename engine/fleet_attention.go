@@ -74,6 +74,9 @@ func (b *builder) attention(f *Fleet) []AttentionItem {
 		if a.Weight != z.Weight {
 			return a.Weight > z.Weight
 		}
+		if a.Since.IsZero() != z.Since.IsZero() { // an age that is not known is not an old one
+			return z.Since.IsZero()
+		}
 		if !a.Since.Equal(z.Since) {
 			return a.Since.Before(z.Since)
 		}

@@ -174,7 +174,7 @@ func (h *handover) planLaunched(ctx context.Context) error {
 		return nil
 	}
 	if st.Start != nil {
-		for _, b := range rt.Preflight(ctx, LaunchRequest{Seat: h.seat, Address: h.address, Start: st.Start, Env: h.e.d.Env}) {
+		for _, b := range rt.Preflight(ctx, LaunchRequest{Seat: h.seat, Address: h.address, Start: withIDs(h.e.d.IDs, st.Start), Env: h.e.d.Env}) {
 			b.Seat = h.address
 			h.p.Blockers = append(h.p.Blockers, b)
 		}

@@ -317,3 +317,22 @@ func undoPromote(ctx context.Context, r *run, s Step) error {
 	}
 	return r.e.d.Mux.Rename(ctx, successor, stagingName(r.plan.ID))
 }
+
+// Linger stays until an operation's undo window is closed, by an undo or by
+// time, and ends the kept incumbent then. An operation without a window returns
+// at once.
+func (e *Engine) Linger(ctx context.Context, opID string) error {
+	for {
+		op, _, err := e.Operation(ctx, opID)
+		if err != nil || op.UndoUntil.IsZero() {
+			return err
+		}
+		left := op.UndoUntil.Sub(e.d.Clock.Now())
+		if left <= 0 {
+			return e.Expire(ctx)
+		}
+		if err := pause(ctx, min(left, 5*time.Second)); err != nil {
+			return err
+		}
+	}
+}

@@ -199,19 +199,9 @@ func doCreate(ctx context.Context, r *run, s Step) (Evidence, error) {
 
 func (r *run) launchRequest(seat Seat, st seatStart, l *launched) LaunchRequest {
 	d := &r.e.d
-	start := st.Start
-	switch v := start.(type) {
-	case StartFresh:
-		if v.SessionID == "" {
-			v.SessionID = d.IDs.UUID()
-		}
-		start = v
-	case StartFork:
-		if v.NewID == "" {
-			v.NewID = d.IDs.UUID()
-		}
-		l.parent = v.Parent
-		start = v
+	start := withIDs(d.IDs, st.Start)
+	if fork, ok := start.(StartFork); ok {
+		l.parent = fork.Parent
 	}
 	env := append([]string(nil), d.Env...)
 	for k, v := range seat.Env {
@@ -224,6 +214,24 @@ func (r *run) launchRequest(seat Seat, st seatStart, l *launched) LaunchRequest 
 			"RIG_SEAT=" + st.Address, "RIG_GENERATION=" + itoa(l.session.Generation), "RIG_SESSION=" + l.session.ID,
 		}, d.RigEnv...),
 	}
+}
+
+// withIDs fills in the native ids that we choose.
+func withIDs(ids IDs, start Start) Start {
+	switch v := start.(type) {
+	case StartFresh:
+		if v.SessionID == "" {
+			v.SessionID = ids.UUID()
+		}
+		return v
+	case StartFork:
+		if v.NewID == "" {
+			v.NewID = ids.UUID()
+		}
+		return v
+	case StartResume:
+	}
+	return start
 }
 
 // undoCreate ends every session that carries this operation's tag for the seat,

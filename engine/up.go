@@ -188,7 +188,7 @@ func (e *Engine) planStart(ctx context.Context, w *world, p *Plan, seat Seat, st
 		p.BlockSeat(st.Address, Errorf("cwd_missing", "its directory %s is not there", seat.Cwd).
 			WithHint("create it, or correct cwd in the spec"))
 	}
-	for _, b := range rt.Preflight(ctx, LaunchRequest{Seat: seat, Address: st.Address, Start: st.Start, Prompt: st.Prompt, Env: e.d.Env}) {
+	for _, b := range rt.Preflight(ctx, LaunchRequest{Seat: seat, Address: st.Address, Start: withIDs(e.d.IDs, st.Start), Prompt: st.Prompt, Env: e.d.Env}) {
 		b.Seat = st.Address
 		p.Blockers = append(p.Blockers, b)
 	}

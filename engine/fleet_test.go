@@ -1,0 +1,132 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"rig/engine"
+)
+
+// bigRecord makes a record and an inventory of n seats in rigs of twenty.
+func bigRecord(n int) engine.FleetInput {
+	now := time.Date(2026, 3, 3, 10, 0, 0, 0, time.UTC)
+	in := engine.FleetInput{
+		Record: &engine.Record{}, Live: true, Now: now, Activity: map[string]engine.Activity{}, Usage: map[string]engine.Usage{},
+		Inv: engine.Inventory{Server: engine.Present, Epoch: "1:1", Path: "control"},
+	}
+	states := []engine.ActivityState{engine.ActivityIdle, engine.ActivityBusy, engine.ActivityWaiting, engine.ActivityLimit, engine.ActivityUnknown}
+	for i := range n {
+		rig := fmt.Sprintf("rig%03d", i/20)
+		if i%20 == 0 {
+			in.Record.Rigs = append(in.Record.Rigs, engine.Rig{ID: rig, Name: rig, CreatedAt: now})
+			in.Record.Pods = append(in.Record.Pods, engine.Pod{ID: rig + "p", RigID: rig, Name: "dev", Label: "Development"})
+		}
+		id := fmt.Sprintf("seat%04d", i)
+		pane := engine.PaneID(fmt.Sprintf("%%%d", i))
+		in.Record.Seats = append(in.Record.Seats, engine.Seat{
+			ID: id, RigID: rig, PodID: rig + "p", Pod: "dev", Member: fmt.Sprintf("m%d", i%20), Runtime: engine.RuntimeClaude, Generation: 1, Ordinal: i % 20,
+		})
+		in.Record.Sessions = append(in.Record.Sessions, engine.Session{
+			ID: "s" + id, SeatID: id, Generation: 1, Status: engine.SessionRunning, Startup: engine.StartupReady, Token: engine.NewResumeToken("tok-" + id),
+		})
+		in.Record.Bindings = append(in.Record.Bindings, engine.Binding{SeatID: id, Epoch: "1:1", Pane: pane, SessionName: id})
+		in.Inv.Panes = append(in.Inv.Panes, engine.Pane{ID: pane, Seat: id, Gen: "1", Session: id, PID: 100 + i, Width: 160, Height: 48})
+		in.Activity[id] = engine.Activity{Reading: engine.Reading{State: states[i%len(states)], Source: "registry", Confidence: engine.ConfidenceHigh}}
+		in.Usage[id] = engine.Usage{Known: true, Tokens: 1000, Window: 200000, Percent: 0.5, Generation: 1}
+		if i%20 > 0 {
+			in.Record.Edges = append(in.Record.Edges, engine.Edge{RigID: rig, From: fmt.Sprintf("seat%04d", i-1), To: id, Kind: engine.EdgeDelegatesTo})
+		}
+	}
+	return in
+}
+
+func BenchmarkBuildFleet(b *testing.B) {
+	for _, n := range []int{200, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			in := bigRecord(n)
+			b.ReportAllocs()
+			for b.Loop() {
+				if f := engine.BuildFleet(in); len(f.Rigs) == 0 {
+					b.Fatal("empty")
+				}
+			}
+		})
+	}
+}
+
+func TestUnknownIsNeverDrawnAsIdleOrDead(t *testing.T) {
+	in := bigRecord(3)
+	in.Inv = engine.Inventory{Server: engine.Unknown}
+	f := engine.BuildFleet(in)
+	for _, s := range f.Seats() {
+		if s.Life != engine.LifeUnknown || s.Activity.State != engine.ActivityUnknown {
+			t.Errorf("%s: %s %s", s.Address, s.Life, s.Activity.State)
+		}
+	}
+	if f.Rigs[0].Life != engine.RigUnknown {
+		t.Errorf("the rig reads %s", f.Rigs[0].Life)
+	}
+}
+
+func TestFirstPictureFromTheRecordClaimsNothing(t *testing.T) {
+	in := bigRecord(3)
+	in.Live, in.Inv = false, engine.Inventory{}
+	for _, s := range engine.BuildFleet(in).Seats() {
+		if s.Life != engine.LifeUnknown {
+			t.Errorf("%s: %s before tmux was asked", s.Address, s.Life)
+		}
+	}
+}
+
+func TestAServerThatDiedLosesItsSeats(t *testing.T) {
+	in := bigRecord(2)
+	in.Inv.Epoch = "2:9" // another life: every pane id is void, even equal ones
+	f := engine.BuildFleet(in)
+	for _, s := range f.Seats() {
+		if s.Life != engine.LifeLost || s.Activity.State != engine.ActivityExited {
+			t.Errorf("%s: %s %s", s.Address, s.Life, s.Activity.State)
+		}
+	}
+	if len(f.Attention) != 2 || f.Attention[0].Class != engine.AttnLost {
+		t.Errorf("attention: %+v", f.Attention)
+	}
+}
+
+func TestADeadPaneShowsItsExitStatus(t *testing.T) {
+	in := bigRecord(1)
+	in.Inv.Panes[0].Dead, in.Inv.Panes[0].DeadCode = true, 3
+	s := engine.BuildFleet(in).Seats()[0]
+	if s.Life != engine.LifeDead || s.ExitCode == nil || *s.ExitCode != 3 || s.Activity.State != engine.ActivityExited {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestOneConversationInTwoSeatsIsNoticed(t *testing.T) {
+	in := bigRecord(3)
+	in.Record.Sessions[1].Token = in.Record.Sessions[0].Token
+	f := engine.BuildFleet(in)
+	n := 0
+	for _, a := range f.Attention {
+		if a.Class == engine.AttnShared {
+			n++
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d items: %+v", n, f.Attention)
+	}
+}
+
+func TestAttentionIsSortedByWeightThenAge(t *testing.T) {
+	in := bigRecord(20)
+	in.Since = map[string]time.Time{"seat0002": in.Now.Add(-time.Hour), "seat0007": in.Now.Add(-2 * time.Hour)}
+	f := engine.BuildFleet(in)
+	if len(f.Attention) < 3 || f.Attention[0].SeatID != "seat0007" || f.Attention[1].SeatID != "seat0002" {
+		t.Errorf("%+v", f.Attention)
+	}
+	in.Record.Acks = []engine.Ack{{Key: f.Attention[0].Key, By: "ann", At: in.Now}}
+	g := engine.BuildFleet(in)
+	if g.Attention[0].SeatID != "seat0002" || g.Totals.Attention != f.Totals.Attention-1 {
+		t.Errorf("an acknowledged item still leads: %+v", g.Attention[0])
+	}
+}
