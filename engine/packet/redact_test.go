@@ -32,7 +32,7 @@ func made() map[string]string {
 		"eyJ" + "hbGciOiJIUzI1NiJ9.eyJzdWIiOiJFWEFNUExFIn0.c2ln0000": "jwt",
 		"-----BEGIN " + "PRIVATE KEY-----\nRVhBTVBMRQ==\n-----END PRIVATE KEY-----":                 "private_key",
 		"-----BEGIN " + "OPENSSH PRIVATE KEY-----\\nRVhBTVBMRQ\\n-----END OPENSSH PRIVATE KEY-----": "private_key",
-		"q7Zk2Vn9XbT4mLr8Wd1Hs6Pf3Gy5Jc0QaUeRtYiO":                                                "opaque_key",
+		"q7Zk2Vn9XbT4mLr8Wd1Hs6Pf3Gy5Jc0QaUeRtYiO":                                                  "opaque_key",
 	}
 }
 

@@ -74,6 +74,16 @@ func (h *Head) take(s Summary) {
 	}
 }
 
+// DetectFile is [Detect] over a file. It fails like [ReadFile].
+func DetectFile(path string) (rt Runtime, ok bool, err error) {
+	src, err := open(path)
+	if err != nil {
+		return "", false, err
+	}
+	defer src.close()
+	return Detect(src.f)
+}
+
 // detectLines is how many records Detect looks at.
 const detectLines = 2000
 
