@@ -14,8 +14,9 @@ import (
 const boxWait = 5 * time.Second
 
 // Ready looks once at a starting Claude Code. It is ready when its registry file
-// shows the very process that was started and no start-up question is on the
-// screen.
+// shows the very process that was started with a status, and no start-up question
+// is on the screen. The file alone is not enough: it appears before a resume has
+// found its conversation, the status only at the prompt.
 func (c *Claude) Ready(_ context.Context, p engine.Probe) engine.Readiness {
 	v := readClaude(p.Screen)
 	if end := c.cfg.endOf(p); end.over {
@@ -28,7 +29,9 @@ func (c *Claude) Ready(_ context.Context, p engine.Probe) engine.Readiness {
 	switch {
 	case ok && engine.SameNativeID(e.SessionID, p.Parent.Reveal()):
 		return engine.Readiness{State: engine.ReadyStarting, Code: "awaiting_new_id", Why: "the client still names the conversation it was forked from"}
-	case ok:
+	case ok && e.Status == "" && v.kind != screenBox:
+		return engine.Readiness{State: engine.ReadyStarting, Why: "the client is loading"}
+	case ok && e.Status != "":
 		r := engine.Readiness{State: engine.ReadyYes, Why: "the client's registry file of this process is there", Evidence: map[string]any{
 			"pid": e.PID, "pid_start": e.ProcStart, "version": printable(e.Version, 40), "source": "registry",
 		}}
@@ -48,6 +51,9 @@ func (c *Claude) Ready(_ context.Context, p engine.Probe) engine.Readiness {
 // that we chose ourselves at the launch.
 func (c *Claude) Identify(_ context.Context, p engine.Probe) engine.Identity {
 	e, ok, why := c.entry(p)
+	if ok && e.Status == "" {
+		ok, why = false, "the client is loading"
+	}
 	if ok && validToken(engine.RuntimeClaude, e.SessionID) == nil {
 		id := engine.Identity{PID: e.PID, Provenance: engine.ProvenanceHook, Evidence: map[string]any{
 			"source": "registry", "pid": e.PID, "pid_start": e.ProcStart, "cwd": printable(e.Cwd, 240),

@@ -200,16 +200,22 @@ func (c *Codex) thread(p engine.Probe) (t codexThread, ok bool, why string) {
 			break
 		}
 	}
-	c.threads.put(key, t)
+	// A client that just started opens its files any moment: look again each time.
+	if t.id != "" || p.Now.Sub(p.Started) > startPhase {
+		c.threads.put(key, t)
+	}
 	return t, t.id != "", why
 }
+
+// startPhase is how long a client that holds nothing open yet counts as starting.
+const startPhase = time.Minute
 
 // due tells whether the pane moved since the open files were last read.
 func (*Codex) due(t codexThread, p engine.Probe) bool {
 	if p.Now.Sub(t.looked) < relook {
 		return false
 	}
-	return t.id == "" || !p.Pane.Activity.Before(t.looked.Truncate(time.Second)) || t.rollout == ""
+	return p.Pane.Activity.IsZero() || !p.Pane.Activity.Before(t.looked.Truncate(time.Second))
 }
 
 // threadOf reads the conversation from open files: the writer lock names it from

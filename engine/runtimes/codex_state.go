@@ -9,8 +9,9 @@ import (
 )
 
 // Ready looks once at a starting Codex. It is ready when its input line is on
-// the screen and the process that was started lives. Process alone is no proof:
-// it also lives behind a question.
+// the screen and the process that was started holds a conversation open. Neither
+// is enough alone: the process lives behind a question too, and the input line is
+// drawn before a resume has found its conversation.
 func (c *Codex) Ready(_ context.Context, p engine.Probe) engine.Readiness {
 	v := readCodex(p.Screen)
 	if end := c.cfg.endOf(p); end.over {
@@ -20,12 +21,18 @@ func (c *Codex) Ready(_ context.Context, p engine.Probe) engine.Readiness {
 		return gateOf(p, v)
 	}
 	t, ok, why := c.thread(p)
-	if v.kind == screenBox || v.kind == screenDialog {
-		ev := map[string]any{"source": "pane", "rule": v.rule}
-		if ok {
-			ev["pid"], ev["pid_start"] = t.pid, t.start
+	if shown := v.kind == screenBox || v.kind == screenDialog; shown && ok {
+		r := engine.Readiness{State: engine.ReadyYes, Why: "the input line is on the screen and the process holds its conversation open", Evidence: map[string]any{
+			"source": "lock", "rule": v.rule, "pid": t.pid, "pid_start": t.start,
+		}}
+		if want := p.Session.Token; !want.Empty() && !engine.SameNativeID(want.Reveal(), t.id) {
+			r.Evidence["session"] = "another id than expected"
 		}
-		return engine.Readiness{State: engine.ReadyYes, Why: "the input line is on the screen and the process lives", Evidence: ev}
+		return r
+	} else if shown && !p.Started.IsZero() && p.Now.Sub(p.Started) > boxWait {
+		return engine.Readiness{State: engine.ReadyYes, Why: "the input line is on the screen and the process lives", Evidence: map[string]any{
+			"source": "pane", "rule": v.rule, "lock": why,
+		}}
 	}
 	if p.Screen == nil {
 		return engine.Readiness{State: engine.ReadyUnknown, Why: "the screen was not captured"}
