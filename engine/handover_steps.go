@@ -314,7 +314,7 @@ func (e *Engine) endFrozen(ctx context.Context, epoch Epoch, p Pane, sessionID s
 		}
 	}
 	err := e.d.Mux.KillSession(ctx, Guard{Pane: p.ID, Epoch: epoch, Seat: p.Seat, Gen: p.Gen, DeadOK: true})
-	if CodeOf(err) == CodeNotFound {
+	if CodeOf(err) == CodeNotFound || (err != nil && e.paneGone(ctx, epoch, p)) {
 		return nil
 	}
 	return err

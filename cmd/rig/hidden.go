@@ -1,0 +1,57 @@
+package main
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"rig/engine/runtimes"
+)
+
+// hidden are the verbs that clients and the product itself start, never a
+// person. They are dispatched before the command tree is built.
+var hidden = map[string]func(args []string) int{
+	"hook": func(args []string) int {
+		return runtimes.Hook(os.Stdin, os.Environ(), args)
+	},
+	"statusline": func([]string) int {
+		return runtimes.StatusLine(os.Stdin, os.Stdout, os.Environ())
+	},
+	"seat-exec": func(args []string) int { return runtimes.Supervise(args, os.Environ()) },
+	"op-exec":   opExec,
+	"agentsim":  simulate,
+}
+
+// opExec is the detached process of an operation: it reads its ticket, applies
+// it, and ends. The descriptor 3, when there, is closed as soon as the journal is
+// on record; the caller waits for that.
+func opExec(args []string) int {
+	if len(args) != 1 {
+		return 2
+	}
+	t, err := readTicket(args[0])
+	begun := os.NewFile(3, "begun")
+	defer begun.Close()
+	if err != nil {
+		os.Stderr.WriteString(err.Error() + "\n")
+		return 2
+	}
+	a, err := openApp(appWrite)
+	if err != nil {
+		os.Stderr.WriteString(err.Error() + "\n")
+		return 2
+	}
+	defer a.close()
+	a.deps.Spawner = nil
+	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	defer cancel()
+	if _, err := a.engine().ApplyTicket(ctx, t, func() { begun.Close() }); err != nil {
+		os.Stderr.WriteString(err.Error() + "\n")
+		return 1
+	}
+	if err := a.engine().Linger(ctx, t.OpID); err != nil {
+		os.Stderr.WriteString(err.Error() + "\n")
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rig/engine"
+	"rig/specs"
+)
+
+func (c *cli) upCmd() *cobra.Command {
+	var m mutation
+	var args engine.UpArgs
+	var env []string
+	cmd := &cobra.Command{
+		Use: "up <spec.yaml | starter | rig>", Short: "Bring a rig up from a spec, or back by name",
+		Long: "A file or starter: create the rig and launch its seats.\nThe name of a rig on record: bring it back, each seat by its own conversation where it has one.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, a []string) error {
+			var err error
+			args.Spec = a[0]
+			if args.Env, err = parseEnv(env); err != nil {
+				return err
+			}
+			if args.Cwd, err = startDir(a[0], args.Cwd); err != nil {
+				return err
+			}
+			req, err := m.request(engine.VerbUp, a[0], args)
+			if err != nil {
+				return err
+			}
+			if err := c.mutate(cmd.Context(), &m, req); err != nil {
+				return err
+			}
+			if !c.json && !m.dryRun {
+				fmt.Fprintln(c.err, "rig attach <seat> opens a seat; rig opens the console")
+			}
+			return nil
+		},
+	}
+	m.flags(cmd)
+	cmd.Flags().BoolVar(&m.dryRun, "plan", false, "same as --dry-run")
+	cmd.Flags().StringSliceVar(&args.Fresh, "fresh", nil, "start this `seat` (pod.member) deliberately afresh")
+	cmd.Flags().BoolVar(&args.FreshUnprompted, "fresh-unprompted", false, "start every agent afresh that was never prompted")
+	cmd.Flags().StringVar(&args.Cwd, "cwd", "", "where relative directories of the spec start")
+	cmd.Flags().StringArrayVar(&env, "env", nil, "`KEY=VALUE` for every seat")
+	return cmd
+}
+
+// startDir is where relative directories of a spec start: what was asked for; for
+// a built-in starter, which has no folder of its own, the shell's directory.
+func startDir(ref, asked string) (string, error) {
+	if asked != "" {
+		return filepath.Abs(asked)
+	}
+	if (specs.Loader{}).IsStarter(ref) {
+		return os.Getwd()
+	}
+	return "", nil
+}
+
+func parseEnv(list []string) (map[string]string, error) {
+	if len(list) == 0 {
+		return nil, nil //nolint:nilnil // no environment is a valid answer
+	}
+	out := map[string]string{}
+	for _, kv := range list {
+		k, v, ok := strings.Cut(kv, "=")
+		if !ok || k == "" {
+			return nil, engine.Errorf(engine.CodeInvalid, "%q is not KEY=VALUE", kv).WithHint("write --env KEY=VALUE")
+		}
+		out[k] = v
+	}
+	return out, nil
+}
+
+func (c *cli) downCmd() *cobra.Command {
+	var m mutation
+	var args engine.DownArgs
+	cmd := &cobra.Command{
+		Use: "down <rig>", Short: "Stop a rig; a snapshot is attempted first", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, a []string) error {
+			req, err := m.request(engine.VerbDown, a[0], args)
+			if err != nil {
+				return err
+			}
+			return c.mutate(cmd.Context(), &m, req)
+		},
+	}
+	m.flags(cmd)
+	cmd.Flags().BoolVar(&args.Snapshot, "snapshot", false, "state that a snapshot is wanted (one is attempted anyway)")
+	cmd.Flags().BoolVar(&args.Delete, "delete", false, "forget the rig once everything has stopped")
+	cmd.Flags().BoolVar(&args.Force, "force", false, "accepted for scripts: a stop is immediate anyway")
+	return cmd
+}
+
+func (c *cli) launchCmd() *cobra.Command {
+	var m mutation
+	cmd := &cobra.Command{
+		Use: "launch <rig> [<pod.member>…]", Short: "Launch what does not run", Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, a []string) error {
+			req, err := m.request(engine.VerbLaunch, a[0], engine.LaunchArgs{Seats: a[1:]})
+			if err != nil {
+				return err
+			}
+			return c.mutate(cmd.Context(), &m, req)
+		},
+	}
+	m.flags(cmd)
+	return cmd
+}
+
+func (c *cli) discoverCmd() *cobra.Command {
+	var rescan bool
+	cmd := &cobra.Command{
+		Use: "discover", Short: "List sessions that nobody manages", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a, err := openApp(appWrite)
+			if err != nil {
+				return err
+			}
+			defer a.close()
+			list, err := a.engine().Discover(cmd.Context(), rescan)
+			if err != nil {
+				return err
+			}
+			if list == nil {
+				list = []engine.DiscoveredSession{}
+			}
+			if c.json {
+				return c.print(map[string]any{"sessions": list})
+			}
+			rows := [][]string{{"ID", "SESSION", "PANE", "LOOKS LIKE", "STATUS", "DIRECTORY"}}
+			for _, d := range list {
+				hint := string(d.RuntimeHint)
+				if hint == "" {
+					hint = "?"
+				}
+				rows = append(rows, []string{d.ID, plain(d.SessionName), string(d.Pane), hint, d.Status, plain(d.Cwd)})
+			}
+			if len(list) == 0 {
+				fmt.Fprintln(c.out, "no unmanaged session on "+a.paths.socket)
+				return nil
+			}
+			table(c.out, rows)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&rescan, "rescan", false, "look at tmux again")
+	return cmd
+}
+
+func (c *cli) adoptCmd() *cobra.Command {
+	var m mutation
+	cmd := &cobra.Command{
+		Use: "adopt <discovered-id> <seat>", Short: "Bind a session of yours to an empty seat", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, a []string) error {
+			req, err := m.request(engine.VerbAdopt, a[1], engine.AdoptArgs{Discovered: a[0]})
+			if err != nil {
+				return err
+			}
+			return c.mutate(cmd.Context(), &m, req)
+		},
+	}
+	m.flags(cmd)
+	return cmd
+}
+
+func (c *cli) releaseCmd() *cobra.Command {
+	var m mutation
+	cmd := &cobra.Command{
+		Use: "release <seat>", Short: "Give an adopted session back; it keeps running", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, a []string) error {
+			req, err := m.request(engine.VerbRelease, a[0], struct{}{})
+			if err != nil {
+				return err
+			}
+			return c.mutate(cmd.Context(), &m, req)
+		},
+	}
+	m.flags(cmd)
+	return cmd
+}

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rig/engine"
+)
+
+// mutation holds the flags that every mutating verb has.
+type mutation struct {
+	dryRun   bool
+	apply    string
+	reason   string
+	operator string
+}
+
+func (m *mutation) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&m.dryRun, "dry-run", false, "print the plan and change nothing")
+	f.StringVar(&m.apply, "apply", "", "apply only if the plan's `fingerprint` is still this one")
+	f.StringVar(&m.reason, "reason", "", "why, for the audit log")
+	f.StringVar(&m.operator, "operator", "", "who acts (default: the calling seat, else your login)")
+}
+
+// request makes the request of a verb.
+func (m *mutation) request(verb engine.Verb, target string, args any) (engine.Request, error) {
+	r := engine.Request{Verb: verb, Target: target, Reason: strings.TrimSpace(m.reason)}
+	if m.operator != "" {
+		r.Operator = engine.Operator{Name: strings.TrimSpace(m.operator)}
+	}
+	b, err := json.Marshal(args)
+	r.Args = b
+	return r, err
+}
+
+// mutate plans a request, prints the plan for a dry run, and otherwise applies
+// that very plan and prints its receipt.
+func (c *cli) mutate(ctx context.Context, m *mutation, req engine.Request) error {
+	a, err := openApp(appRead)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	p, err := a.engine().Plan(ctx, req)
+	if err != nil {
+		return err
+	}
+	if m.dryRun {
+		return c.showPlan(p)
+	}
+	if m.apply != "" && m.apply != p.Fingerprint() {
+		return engine.Errorf(engine.CodePlanStale, "the plan is not the one you saw").On(string(p.Verb), p.Target).
+			WithHint("look at it again with --dry-run; its fingerprint is now %s", p.Fingerprint()).With("fingerprint", p.Fingerprint())
+	}
+	if !p.Applicable() {
+		_, err := a.engine().Apply(ctx, p, nil)
+		return err
+	}
+	w, err := openApp(appWrite)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	rec, err := w.engine().Apply(ctx, p, c.progress())
+	if err != nil {
+		return err
+	}
+	return c.showReceipt(rec)
+}
+
+// planDoc is the JSON of a dry run.
+type planDoc struct {
+	OK     bool `json:"ok"`
+	DryRun bool `json:"dry_run"`
+	Plan   any  `json:"plan"`
+}
+
+func (c *cli) showPlan(p *engine.Plan) error {
+	if !p.Applicable() {
+		c.code = 1
+	}
+	if c.json {
+		b, err := json.Marshal(p)
+		if err != nil {
+			return err
+		}
+		var doc map[string]any
+		if err := json.Unmarshal(b, &doc); err != nil {
+			return err
+		}
+		doc["fingerprint"] = p.Fingerprint()
+		return c.print(planDoc{p.Applicable(), true, doc})
+	}
+	for _, l := range p.Lines() {
+		fmt.Fprintln(c.out, planPrefix(l.Kind)+plain(l.Text))
+	}
+	fmt.Fprintf(c.out, "\nfingerprint %s\nNo changes were made.\n", p.Fingerprint())
+	return nil
+}
+
+func planPrefix(k engine.LineKind) string {
+	switch k {
+	case engine.LineTitle, engine.LineBlocker:
+		return ""
+	case engine.LinePhase:
+		return "  ▸ "
+	case engine.LineStep:
+		return "      "
+	case engine.LineCommit:
+		return "    ● "
+	case engine.LineCommand:
+		return "  $ "
+	case engine.LineIntent, engine.LineChange, engine.LineUnchanged, engine.LineHint, engine.LineWarning, engine.LineNote:
+	}
+	return "  "
+}
+
+// progress prints each step once as it ends, on stderr, for a person who waits.
+func (c *cli) progress() func(engine.OpProgress) {
+	if c.json || !isTerminal(os.Stderr) {
+		return nil
+	}
+	told := map[string]engine.StepState{}
+	return func(p engine.OpProgress) {
+		for _, s := range p.Steps {
+			if told[s.StepID] == s.State {
+				continue
+			}
+			told[s.StepID] = s.State
+			switch s.State {
+			case engine.StepDone:
+				fmt.Fprintf(c.err, "  ✓ %s\n", strings.TrimSpace(s.Seat+" "+s.Title))
+			case engine.StepFailed:
+				fmt.Fprintf(c.err, "  ✗ %s: %s\n", strings.TrimSpace(s.Seat+" "+s.Title), plain(s.Error))
+			case engine.StepUndone:
+				fmt.Fprintf(c.err, "  ↩ %s\n", strings.TrimSpace(s.Seat+" "+s.Title))
+			case engine.StepPending, engine.StepStarted, engine.StepUnknown, engine.StepSkipped:
+			}
+		}
+	}
+}
+
+// showReceipt prints what really happened; anything that is not clean exits 1.
+func (c *cli) showReceipt(rec *engine.Receipt) error {
+	if !rec.OK {
+		c.code = 1
+	}
+	if c.json {
+		return c.print(rec)
+	}
+	rows := [][]string{}
+	for _, s := range rec.Seats {
+		word := string(s.Outcome)
+		if word == "" {
+			word = s.Action
+		} else if s.Action != "" && s.Action != word {
+			word += " (" + s.Action + ")"
+		}
+		rows = append(rows, []string{"  " + s.Seat, word})
+	}
+	table(c.out, rows)
+	for _, s := range rec.Seats {
+		if s.Error == nil {
+			continue
+		}
+		fmt.Fprintf(c.out, "  %s: %s\n", s.Seat, plain(message(s.Error)))
+		c.details(s.Error)
+		if s.Error.Hint != "" {
+			fmt.Fprintf(c.out, "    → %s\n", s.Error.Hint)
+		}
+	}
+	if rec.Error != nil && len(rec.Seats) == 0 {
+		fmt.Fprintf(c.out, "  %s\n    → %s\n", plain(message(rec.Error)), rec.Error.Hint)
+	}
+	for _, w := range rec.Warnings {
+		fmt.Fprintf(c.err, "  warning: %s\n", plain(w))
+	}
+	fmt.Fprintf(c.out, "%s · operation %s\n", rec.Outcome, rec.Operation.ID)
+	return nil
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"rig/engine"
+)
+
+// paths are where this installation keeps things.
+type paths struct {
+	home   string // RIG_HOME
+	config string // RIG_CONFIG
+	socket string // of the tmux server, absolute
+	self   string // this binary
+}
+
+// record is the database file.
+func (p paths) record() string { return filepath.Join(p.home, "rig.db") }
+
+// logs is the folder of log files.
+func (p paths) logs() string { return filepath.Join(p.home, "logs") }
+
+// findPaths reads the environment. It creates nothing.
+func findPaths() (paths, error) {
+	p := paths{home: os.Getenv("RIG_HOME"), config: os.Getenv("RIG_CONFIG")}
+	if p.home == "" {
+		p.home = filepath.Join(xdg("XDG_STATE_HOME", ".local/state"), "rig")
+	}
+	if p.config == "" {
+		p.config = filepath.Join(xdg("XDG_CONFIG_HOME", ".config"), "rig", "config.yaml")
+	}
+	var err error
+	if p.home, err = filepath.Abs(p.home); err != nil {
+		return p, engine.Errorf(engine.CodeInvalid, "RIG_HOME cannot be made absolute").Wrap(err).WithHint("set it to an absolute path")
+	}
+	if p.self, err = os.Executable(); err != nil {
+		return p, engine.Errorf(engine.CodeInternal, "this program's own path is not known").Wrap(err).WithHint("start rig by its path")
+	}
+	return p, nil
+}
+
+func xdg(env, below string) string {
+	if d := os.Getenv(env); filepath.IsAbs(d) {
+		return d
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = os.TempDir()
+	}
+	return filepath.Join(home, below)
+}
+
+// socketPath turns a socket setting into a path: a name means what `tmux -L`
+// makes of it.
+func socketPath(setting string) string {
+	if setting == "" {
+		setting = "rig"
+	}
+	if filepath.IsAbs(setting) {
+		return filepath.Clean(setting)
+	}
+	dir := os.Getenv("TMUX_TMPDIR")
+	if dir == "" {
+		dir = "/tmp"
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	return filepath.Join(dir, fmt.Sprintf("tmux-%d", os.Getuid()), filepath.Base(setting))
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/spf13/cobra"
+
+	"rig/engine"
+	"rig/specs"
+	"rig/tui"
+)
+
+// tuiFlags are the flags of `rig tui`.
+type tuiFlags struct {
+	readOnly, plain, noMouse, ascii bool
+	theme                           string
+}
+
+func (c *cli) tuiCmd() *cobra.Command {
+	var f tuiFlags
+	cmd := &cobra.Command{
+		Use: "tui", Short: "The console (also `rig` without a verb)", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.tui(cmd.Context(), f) },
+	}
+	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "look only: no wizard opens")
+	cmd.Flags().BoolVar(&f.plain, "plain", false, "lines instead of a screen")
+	cmd.Flags().BoolVar(&f.noMouse, "no-mouse", false, "leave the mouse to the terminal")
+	cmd.Flags().BoolVar(&f.ascii, "ascii", false, "draw with ASCII only")
+	cmd.Flags().StringVar(&f.theme, "theme", "", "dark, light, any, 16 or mono (default: what the terminal says)")
+	return cmd
+}
+
+// tui runs the console: the engine's loop in this process, the screens over it.
+func (c *cli) tui(ctx context.Context, f tuiFlags) error {
+	a, err := openApp(appWatch)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w := a.engine().Watcher()
+	con := a.engine().Local(w)
+	done := make(chan struct{})
+	go func() { defer close(done); w.Run(ctx) }()
+	opts := a.tuiOptions(f)
+	if f.plain || os.Getenv("TERM") == "dumb" || !isTerminal(os.Stdin) || !isTerminal(os.Stdout) {
+		err = tui.RunPlain(ctx, con, os.Stdin, os.Stdout, opts)
+	} else {
+		err = tui.Run(ctx, con, opts)
+	}
+	cancel()
+	<-done
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "log: "+a.logFile())
+	}
+	return err
+}
+
+func (a *app) tuiOptions(f tuiFlags) tui.Options {
+	keys := map[string][]string{}
+	for action, key := range a.conf.Keys {
+		keys[action] = []string{key}
+	}
+	return tui.Options{
+		ReadOnly: f.readOnly, NoMouse: f.noMouse, ASCII: f.ascii, Theme: f.theme, Keys: keys, Zone: time.Local,
+		Now: wallClock{}.Now, LogPath: a.logFile(), Env: os.Environ(), Marker: os.Getenv("RIG_TUI_MARKER") != "",
+		Attach: attachCommand, Starters: starterChoices, Discovered: a.discoveredChoices,
+	}
+}
+
+// attachCommand attaches this terminal, outside of any tmux client it is in.
+func attachCommand(argv []string) tea.ExecCommand {
+	// The terminal is handed over whole; the attach ends when the operator detaches.
+	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx
+	cmd.Env = withoutTmux(os.Environ())
+	return attachProc{cmd}
+}
+
+// attachProc is an exec.Cmd in the shape that Bubble Tea hands the terminal to.
+type attachProc struct{ *exec.Cmd }
+
+// SetStdin gives the attach the terminal's input.
+func (p attachProc) SetStdin(r io.Reader) { p.Stdin = r }
+
+// SetStdout gives the attach the terminal's output.
+func (p attachProc) SetStdout(w io.Writer) { p.Stdout = w }
+
+// SetStderr gives the attach the terminal's error output.
+func (p attachProc) SetStderr(w io.Writer) { p.Stderr = w }
+
+func starterChoices(context.Context) ([]tui.Choice, error) {
+	var out []tui.Choice
+	for _, s := range specs.List() {
+		out = append(out, tui.Choice{Value: s.Name, Note: fmt.Sprintf("%d seats — %s", s.Seats, s.Summary)})
+	}
+	return out, nil
+}
+
+func (a *app) discoveredChoices(ctx context.Context) ([]tui.Choice, error) {
+	list, err := a.engine().Discover(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	var out []tui.Choice
+	for _, d := range list {
+		ch := tui.Choice{Value: d.ID, Label: plain(d.SessionName) + " " + string(d.Pane), Note: discoveredNote(d)}
+		if d.Status != "active" {
+			ch.Reason = d.Status
+		}
+		out = append(out, ch)
+	}
+	return out, nil
+}
+
+func discoveredNote(d engine.DiscoveredSession) string {
+	hint := string(d.RuntimeHint)
+	if hint == "" {
+		hint = "?"
+	}
+	return hint + "  " + plain(d.Cwd)
+}

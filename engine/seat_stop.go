@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// StepSeatStopped records that a seat's live occupant was ended.
+const StepSeatStopped StepKind = "commit_seat_stopped"
+
+// planSeatStop plans the end of exactly one live occupant that we manage.
+func planSeatStop(ctx context.Context, e *Engine, w *world, p *Plan) error {
+	if err := needReason(p); err != nil {
+		return err
+	}
+	s, err := e.planSeat(ctx, w, p)
+	if err != nil {
+		return err
+	}
+	p.Detached = true
+	s.command("stop")
+	if !s.had() {
+		s.block(CodeNoSession, "`rig launch "+w.rigs[s.seat.RigID].Name+" "+s.seat.Logical()+"` gives it one", "the seat never had an occupant")
+	}
+	s.blockClaimed()
+	s.whereFacts()
+	switch {
+	case !s.had() || w.inv.Server == Unknown:
+	case !s.bound && len(w.live[s.seat.ID]) == 0:
+		s.block(CodeSessionNotLive, "there is nothing to stop; `rig seat launch "+s.address+" --fresh` starts it", "its last occupant is %s", s.last.Status)
+	case !s.live():
+		s.block(CodeSessionNotLive, "`rig seat clean "+s.address+"` clears what is left of it", "its occupant does not run: %s", s.at.why)
+	}
+	s.stopPhase("")
+	s.change("occupant", s.occupantWord(), "")
+	s.stays("name, seat id, role, edges and inbound work of "+s.address, "its history and resume token", "every other seat and session")
+	return nil
+}
+
+// stopPhase adds the end of the present occupant as a unit of its own.
+func (s *seatPlan) stopPhase(unit string) {
+	s.warnCost()
+	s.p.Phases = append(s.p.Phases, Phase{
+		ID: "stop", Unit: unit, Title: "Stop " + s.address,
+		Steps: []Step{
+			s.step("stop", StepStop, EffectOneWay, "end tmux session "+orText(s.at.pane.Session, s.binding.SessionName)),
+			s.step("stopped", StepSeatStopped, EffectCommit, "record that "+s.address+" is empty, and the event"),
+		},
+	})
+}
+
+// warnCost says what else ends with the session.
+func (s *seatPlan) warnCost() {
+	if !s.live() {
+		return
+	}
+	others := 0
+	for _, pane := range s.w.inv.Panes {
+		if pane.Session == s.at.pane.Session && pane.ID != s.at.pane.ID {
+			others++
+		}
+	}
+	if others > 0 {
+		s.p.Warnings = append(s.p.Warnings, fmt.Sprintf("%d other panes in session %s end with it", others, s.at.pane.Session))
+	}
+	if s.binding.PanePID != 0 && s.at.pane.PID != s.binding.PanePID {
+		s.p.Warnings = append(s.p.Warnings, "another process than the recorded one runs in its pane, and ends too")
+	}
+	if s.e.d.Self.Seat == s.address {
+		s.p.Warnings = append(s.p.Warnings, "this is the seat that you are in: your own shell ends with it")
+	}
+}
+
+// commitSeatStopped closes the row of the stopped occupant and its binding. Other
+// rows, tokens, inbound work and siblings are not touched.
+func commitSeatStopped(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
+	seat, err := unchangedSeat(tx, s)
+	if err != nil {
+		return nil, err
+	}
+	session, err := currentSession(tx, seat.ID)
+	if err != nil {
+		return nil, err
+	}
+	now := r.e.d.Clock.Now()
+	session.Status, session.EndedAt = SessionExited, now
+	if err := tx.UpdateSession(&session); err != nil {
+		return nil, err
+	}
+	if err := tx.EndTenure(seat.ID, session.Generation, now); err != nil {
+		return nil, err
+	}
+	if err := tx.DeleteBinding(seat.ID); err != nil {
+		return nil, err
+	}
+	seat.Lifecycle = LifecycleRetired
+	if err := tx.UpdateSeat(&seat); err != nil {
+		return nil, err
+	}
+	stopped := r.saw(strings.TrimSuffix(s.ID, "stopped") + "stop")
+	ev := Evidence{
+		"session_name": session.Name, "session_id": session.ID, "generation": session.Generation,
+		"pane": stopped.Str("pane"), "pid": stopped.Int("pid"),
+	}
+	r.settle(SeatReceipt{Seat: s.Seat, Action: "stopped", Generation: seat.Generation, Evidence: ev})
+	return ev, r.event(tx, "session.stopped", seat, s.Seat, ev)
+}
