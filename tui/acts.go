@@ -1,0 +1,253 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rig/engine"
+)
+
+// here is what the cursor of the screen stands on.
+func (m *Model) here() subject {
+	if m.fleet == nil {
+		return subject{}
+	}
+	return m.screens[m.cur].subject(m)
+}
+
+func (m *Model) whyNoSeat() string {
+	if m.here().seat == nil {
+		return "put the cursor on a seat first"
+	}
+	return ""
+}
+
+func (m *Model) whyNoRow() string {
+	if m.here().copy == "" {
+		return "there is nothing under the cursor"
+	}
+	return ""
+}
+
+func (m *Model) whyNoItem() string {
+	if m.here().item == nil {
+		return "nothing waits for you here"
+	}
+	return ""
+}
+
+func (m *Model) whyNoMark() string {
+	if len(m.here().seats) == 0 {
+		return "put the cursor on a seat, a rig or a pod first"
+	}
+	return ""
+}
+
+func (m *Model) whyNoNeed() string {
+	if m.fleet == nil {
+		return "the record is still being read"
+	}
+	for _, it := range m.fleet.Attention {
+		if it.Acked == "" {
+			return ""
+		}
+	}
+	return "nobody waits for you"
+}
+
+// nextNeed goes to the next thing that waits for a person. On Attention the
+// cursor moves on; elsewhere the seat is shown on the Fleet.
+func (m *Model) nextNeed() tea.Cmd {
+	if s, ok := m.screens[m.cur].(*attentionScreen); ok {
+		for i := 1; i <= len(s.items); i++ {
+			at := (s.list.cursor + i) % len(s.items)
+			if s.items[at].Acked == "" {
+				s.list.cursor = at
+				s.list.clamp()
+				return nil
+			}
+		}
+		return nil
+	}
+	current := ""
+	if seat := m.here().seat; seat != nil {
+		current = seat.ID
+	}
+	var ids []string
+	for _, it := range m.fleet.Attention {
+		if it.Acked == "" && m.seats[it.SeatID] != nil && (len(ids) == 0 || ids[len(ids)-1] != it.SeatID) {
+			ids = append(ids, it.SeatID)
+		}
+	}
+	if len(ids) == 0 { // what waits is no seat
+		return m.show(screenAttention)
+	}
+	next := ids[0]
+	for i, id := range ids {
+		if id == current {
+			next = ids[(i+1)%len(ids)]
+		}
+	}
+	return m.goTo(next)
+}
+
+// fold folds on the Fleet; on the wall it moves sideways.
+func (m *Model) fold(fold bool) tea.Cmd {
+	switch s := m.screens[m.cur].(type) {
+	case *fleetScreen:
+		return s.fold(m, fold)
+	case *wallScreen:
+		if fold {
+			return s.sideways(m, -1)
+		}
+		return s.sideways(m, 1)
+	}
+	return nil
+}
+
+func (m *Model) inspect() tea.Cmd { return m.show(screenSeat) }
+
+// toggleMark marks the seat under the cursor, or every seat of a rig or pod.
+func (m *Model) toggleMark() tea.Cmd {
+	ids := m.here().seats
+	all := true
+	for _, id := range ids {
+		all = all && m.marks[id]
+	}
+	for _, id := range ids {
+		if all {
+			delete(m.marks, id)
+		} else {
+			m.marks[id] = true
+			m.marked = id
+		}
+	}
+	return m.move(move{by: 1})
+}
+
+// markRange marks every seat between the last mark and the cursor, in the order
+// of the picture.
+func (m *Model) markRange() tea.Cmd {
+	here := m.here().seat
+	if here == nil {
+		return m.say(toneNeed, false, "put the cursor on a seat first")
+	}
+	if m.marked == "" || m.seats[m.marked] == nil {
+		m.marks[here.ID], m.marked = true, here.ID
+		return m.say(toneText, false, "range starts here: move on and press "+m.reg.hint("mark-range")+" again")
+	}
+	in := false
+	for _, s := range m.fleet.Seats() {
+		end := s.ID == here.ID || s.ID == m.marked
+		if end && here.ID == m.marked {
+			m.marks[s.ID] = true
+			break
+		}
+		if in || end {
+			m.marks[s.ID] = true
+		}
+		if end {
+			if in {
+				break
+			}
+			in = true
+		}
+	}
+	m.marked = here.ID
+	return nil
+}
+
+func (m *Model) whyNoCopy() string {
+	if m.copyText() == "" {
+		return "there is nothing to copy here"
+	}
+	return ""
+}
+
+// copyText is what `y` copies.
+func (m *Model) copyText() string {
+	switch o := m.top().(type) {
+	case *reader:
+		return o.copy
+	case *wizard:
+		return o.copyText()
+	case nil:
+		return m.here().copy
+	}
+	return ""
+}
+
+// copySubject puts the text into the terminal's clipboard; the terminal decides
+// whether it may.
+func (m *Model) copySubject() tea.Cmd {
+	text := m.copyText()
+	first := text
+	if parts := wrap(clean(text), 50); len(parts) > 0 {
+		first = parts[0]
+	}
+	return tea.Batch(tea.SetClipboard(text), m.say(toneText, false, "copied "+first))
+}
+
+// ack acknowledges an item for every console, or takes that back.
+func (m *Model) ack() tea.Cmd {
+	it := m.here().item
+	if it.Acked != "" {
+		return m.sendAck(it.Key, -1, "it waits again")
+	}
+	return m.sendAck(it.Key, 0, "acknowledged for every console")
+}
+
+func (m *Model) sendAck(key string, seconds int, done string) tea.Cmd {
+	c, ctx := m.c, m.ctx
+	return func() tea.Msg {
+		if err := c.Ack(ctx, key, seconds); err != nil {
+			return sayMsg{toneBad, errorText(err)}
+		}
+		return sayMsg{toneText, done}
+	}
+}
+
+// openSnooze asks how long an item is to stay out of the way.
+func (m *Model) openSnooze() tea.Cmd {
+	key := m.here().item.Key
+	var items []pickItem
+	for _, c := range []struct {
+		text string
+		d    time.Duration
+	}{{"15 minutes", 15 * time.Minute}, {"1 hour", time.Hour}, {"4 hours", 4 * time.Hour}, {"until tomorrow", 18 * time.Hour}} {
+		items = append(items, pickItem{text: c.text, run: func(m *Model) tea.Cmd {
+			return m.sendAck(key, int(c.d.Seconds()), "snoozed for every console: "+c.text)
+		}})
+	}
+	m.push(newPicker("Snooze for", false, items))
+	return nil
+}
+
+// undoable finds the newest operation that can still be undone.
+func (m *Model) undoable() *engine.OpView {
+	if m.fleet == nil {
+		return nil
+	}
+	var best *engine.OpView
+	for i := range m.fleet.Ops {
+		op := &m.fleet.Ops[i]
+		if op.UndoUntil.After(m.now) && (best == nil || op.StartedAt.After(best.StartedAt)) {
+			best = op
+		}
+	}
+	return best
+}
+
+func (m *Model) whyNoUndo() string {
+	if m.undoable() == nil {
+		return "no operation can be undone now"
+	}
+	return ""
+}
+
+// undo asks the verb that undoes an operation for its plan, in the same frame as
+// every other change.
+func (m *Model) undo() tea.Cmd {
+	return m.openWizard(undoDef(*m.undoable()))
+}

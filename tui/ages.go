@@ -1,0 +1,60 @@
+package tui
+
+import (
+	"strconv"
+	"time"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// age gives the time since at in coarse steps, so that a picture in which
+// nothing happens is not redrawn: now, 1m, 5m, 10m, 30m, 1h … 23h, 1d … A time
+// that is not known is "?", one in the future "now".
+func age(now, at time.Time) string {
+	if at.IsZero() || now.IsZero() {
+		return "?"
+	}
+	d := now.Sub(at)
+	switch {
+	case d < time.Minute:
+		return "now"
+	case d < 5*time.Minute:
+		return "1m"
+	case d < 10*time.Minute:
+		return "5m"
+	case d < 30*time.Minute:
+		return "10m"
+	case d < time.Hour:
+		return "30m"
+	case d < 24*time.Hour:
+		return itoa(int(d.Hours())) + "h"
+	}
+	return itoa(int(d.Hours()/24)) + "d"
+}
+
+// ago gives an age as a phrase.
+func ago(now, at time.Time) string {
+	switch a := age(now, at); a {
+	case "?":
+		return "at an unknown time"
+	case "now":
+		return "just now"
+	default:
+		return a + " ago"
+	}
+}
+
+// elapsed gives a running time, to the second below an hour.
+func elapsed(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0s"
+	case d < 10*time.Second:
+		return strconv.FormatFloat(d.Truncate(100*time.Millisecond).Seconds(), 'f', 1, 64) + "s"
+	case d < time.Minute:
+		return itoa(int(d.Seconds())) + "s"
+	case d < time.Hour:
+		return itoa(int(d.Minutes())) + "m" + itoa(int(d.Seconds())%60) + "s"
+	}
+	return itoa(int(d.Hours())) + "h" + itoa(int(d.Minutes())%60) + "m"
+}

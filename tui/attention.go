@@ -1,0 +1,274 @@
+package tui
+
+import (
+	"sort"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rig/engine"
+)
+
+// attentionScreen lists what waits for a person, heaviest first, with what
+// resolves it. Acknowledged items stand below the others.
+type attentionScreen struct {
+	list  list
+	items []engine.AttentionItem
+}
+
+func (s *attentionScreen) info() screenInfo { return infoOf(screenAttention) }
+
+func (s *attentionScreen) refresh(m *Model) tea.Cmd {
+	s.items = s.items[:0]
+	keys := []string{}
+	filter := m.filters[screenAttention]
+	for _, it := range m.fleet.Attention {
+		if filter != "" && !matches(filter, it.Class, it.Seat, it.Rig, it.Reason, it.Remedy) {
+			continue
+		}
+		s.items = append(s.items, it)
+		keys = append(keys, it.Key)
+	}
+	s.list.set(keys)
+	return nil
+}
+
+func (s *attentionScreen) update(*Model, tea.Msg) tea.Cmd { return nil }
+
+func (s *attentionScreen) settle(m *Model) { s.list.settle(s.listHeight(m) - 1) }
+
+// detailRows is the height of the text about the selected item.
+const detailRows = 7
+
+func (s *attentionScreen) listHeight(m *Model) int {
+	a := m.divide(len(s.items), false)
+	if a.shape == shapeSplit && a.listH > 2*detailRows {
+		return a.listH - detailRows
+	}
+	return a.listH
+}
+
+func (s *attentionScreen) move(_ *Model, d move) tea.Cmd {
+	s.list.move(d)
+	return nil
+}
+
+func (s *attentionScreen) item() *engine.AttentionItem {
+	if s.list.cursor < len(s.items) {
+		return &s.items[s.list.cursor]
+	}
+	return nil
+}
+
+func (s *attentionScreen) subject(m *Model) subject {
+	it := s.item()
+	if it == nil {
+		return subject{}
+	}
+	out := subject{item: it, copy: it.Remedy, topic: "status", seat: m.seats[it.SeatID]}
+	if out.seat != nil {
+		out.seats = []string{it.SeatID}
+		out.rig = m.rig(out.seat.RigID)
+	}
+	return out
+}
+
+func (s *attentionScreen) panes(m *Model) []string {
+	it := s.item()
+	if it == nil || it.SeatID == "" || m.side() == sideFacts || m.divide(len(s.items), false).sideW == 0 {
+		return nil
+	}
+	return []string{it.SeatID}
+}
+
+func attentionColumns() []column {
+	return []column{
+		{head: "WAITS FOR", w: 13, most: 15},
+		{head: "SEAT", w: 16, most: 26},
+		{head: "FOR", w: 3, rank: 1, tail: true},
+		{head: "REASON", w: 14, most: 200, rank: 2},
+	}
+}
+
+// attentionLook gives the shape, the words and the tone of a class.
+func attentionLook(class string) look {
+	switch class {
+	case engine.AttnWaiting:
+		return look{"▲", "^", "an answer", toneNeed}
+	case engine.AttnGate:
+		return look{"◈", "!", "a gate", toneNeed}
+	case engine.AttnLimit:
+		return look{"■", "#", "a limit", toneLimit}
+	case engine.AttnStartup:
+		return look{"◈", "!", "its start", toneNeed}
+	case engine.AttnOutcome:
+		return look{"◆", "+", "a decision", toneNeed}
+	case engine.AttnDead:
+		return look{"✗", "X", "a dead pane", toneBad}
+	case engine.AttnLost:
+		return look{"∅", "%", "a lost seat", toneBad}
+	case engine.AttnIdentity:
+		return look{"≠", "=", "wrong process", toneBad}
+	case engine.AttnShared:
+		return look{"∞", "8", "shared talk", toneBad}
+	case engine.AttnUnfinished:
+		return look{"◐", "/", "a half-done op", toneNeed}
+	case engine.AttnServer:
+		return look{"?", "?", "tmux", toneBad}
+	}
+	return look{"▲", "^", clean(class), toneNeed}
+}
+
+func (s *attentionScreen) view(m *Model, w, h int) []string {
+	if len(m.fleet.Attention) == 0 {
+		return s.calm(m, w, h)
+	}
+	a := m.divide(len(s.items), false)
+	if len(s.items) == 0 {
+		return m.nothingMatches(w, h)
+	}
+	cols := attentionColumns()
+	f := fit(cols, a.listW-2)
+	lines := []string{m.brush.line(a.listW, false, append([]seg{{toneText, " "}}, f.heads(cols)...)...)}
+	height := s.listHeight(m)
+	from, to := s.list.window(height - 1)
+	for i := from; i < to; i++ {
+		lines = append(lines, s.line(m, s.items[i], i == s.list.cursor, cols, f, a.listW))
+	}
+	if height < a.listH {
+		lines = append(m.brush.fill(lines, a.listW, height), s.detail(m, a.listW, a.listH-height)...)
+	}
+	var beyond []string
+	if a.sideW > 0 {
+		beyond = s.beyond(m, a.sideW, a.sideH)
+	}
+	return m.join(a, lines, nil, beyond)
+}
+
+// calm is what stands there when nobody waits.
+func (s *attentionScreen) calm(m *Model, w, h int) []string {
+	if !m.fleet.Live {
+		return m.notice(w, h, "Nothing on record waits for a person", "tmux has not been asked yet; what seats do now is not known.")
+	}
+	if m.fleet.Server.State != engine.Present && m.fleet.Totals.Seats > 0 {
+		return m.notice(w, h, "Nothing is known to wait", "tmux is "+m.fleet.Server.State.String()+": what seats do is not known. "+clean(m.fleet.Server.Why))
+	}
+	return m.notice(w, h, "Nobody waits for you", itoa(m.fleet.Totals.Running)+" of "+plural(m.fleet.Totals.Seats, "seat")+" running, "+itoa(m.fleet.Totals.Busy)+" busy.",
+		m.reg.hint("screen-fleet")+" goes back to the Fleet.")
+}
+
+// beyond shows what the item is about: the seat's pane, or the item's own text
+// when there is no seat.
+func (s *attentionScreen) beyond(m *Model, w, h int) []string {
+	it := s.item()
+	if it == nil || m.seats[it.SeatID] != nil && m.divide(len(s.items), false).shape == shapeSplit {
+		return m.seatBox(m.seatOf(it), w, h)
+	}
+	if seat := m.seatOf(it); seat != nil && h > detailRows+4 {
+		lines := s.detail(m, w, detailRows-1)
+		return append(lines, m.seatBox(seat, w, h-len(lines))...)
+	}
+	return s.detail(m, w, h)
+}
+
+func (m *Model) seatOf(it *engine.AttentionItem) *engine.SeatView {
+	if it == nil {
+		return nil
+	}
+	return m.seats[it.SeatID]
+}
+
+func (s *attentionScreen) line(m *Model, it engine.AttentionItem, on bool, cols []column, f fitted, w int) string {
+	lead := seg{toneText, " "}
+	if on {
+		lead = seg{toneAccent, m.brush.g.cursor}
+	}
+	l := attentionLook(it.Class)
+	target := it.Seat
+	if target == "" {
+		target = it.Rig
+	}
+	if target == "" {
+		target = it.OpID
+	}
+	if it.Acked != "" {
+		l.tone = toneOff
+	}
+	cells := [][]seg{
+		{{l.tone, l.text(m.brush.g)}},
+		{{toneText, cutMiddle(clean(target), f[1])}},
+		{{toneDim, age(m.now, it.Since)}},
+		{{toneText, clean(it.Reason)}},
+	}
+	if it.Acked != "" {
+		cells[3] = []seg{{toneDim, m.ackWord(it) + "  " + clean(it.Reason)}}
+	}
+	return m.brush.line(w, on, append([]seg{lead}, f.row(cols, cells)...)...)
+}
+
+func (m *Model) ackWord(it engine.AttentionItem) string {
+	if it.Until.IsZero() {
+		return "seen by " + clean(it.Acked)
+	}
+	return "snoozed until " + it.Until.In(m.opt.zone()).Format("15:04") + " by " + clean(it.Acked)
+}
+
+// detail says what the selected item stands on and what resolves it.
+func (s *attentionScreen) detail(m *Model, w, h int) []string {
+	it := s.item()
+	if it == nil || h <= 0 {
+		return m.brush.fill(nil, w, h)
+	}
+	out := []string{m.brush.rule(w, "what to do", toneDim)}
+	put := func(label, text string, k tone) {
+		for i, l := range wrap(clean(text), max(w-12, 8)) {
+			if i > 0 {
+				label = ""
+			}
+			out = append(out, m.brush.line(w, false, seg{toneDim, " " + pad(label, 10)}, seg{k, l}))
+		}
+	}
+	put("reason", it.Reason, toneText)
+	put("remedy", it.Remedy, toneAccent)
+	put("evidence", evidenceText(it.Evidence), toneDim)
+	if it.Acked != "" {
+		put("seen", m.ackWord(*it), toneDim)
+	}
+	return m.brush.fill(out, w, h)
+}
+
+// evidenceText prints evidence as "key value" pairs in a stable order.
+func evidenceText(ev map[string]any) string {
+	keys := make([]string, 0, len(ev))
+	for k := range ev {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	parts := []string{}
+	for _, k := range keys {
+		if v := valueText(ev[k]); v != "" {
+			parts = append(parts, k+" "+v)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (s *attentionScreen) at(m *Model, x, y int) bool {
+	a := m.divide(len(s.items), false)
+	row := s.list.top + y - 1
+	if x >= a.listW || y < 1 || y >= s.listHeight(m) || row >= len(s.items) {
+		return false
+	}
+	s.list.cursor = row
+	return true
+}
+
+// rig finds a rig by id; nil when it is not in the picture.
+func (m *Model) rig(id string) *engine.RigView {
+	for i := range m.fleet.Rigs {
+		if m.fleet.Rigs[i].ID == id {
+			return &m.fleet.Rigs[i]
+		}
+	}
+	return nil
+}

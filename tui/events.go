@@ -1,0 +1,219 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"rig/engine"
+)
+
+// eventsScreen shows the audit log, newest first, and follows it.
+type eventsScreen struct {
+	list   list
+	all    []engine.Event
+	rows   []engine.Event
+	follow bool
+	asked  int
+	busy   bool
+	loaded bool
+	err    string
+}
+
+// eventsKept bounds how much of the log is held; older events are read with
+// `rig events`.
+const eventsKept = 1000
+
+func (s *eventsScreen) info() screenInfo { return infoOf(screenEvents) }
+
+// refresh reads what is newer than what is held, when this screen is shown.
+func (s *eventsScreen) refresh(m *Model) tea.Cmd {
+	s.filter(m)
+	if m.cur != screenEvents || s.busy || s.loaded && !s.behind(m) {
+		return nil
+	}
+	return s.read(m)
+}
+
+func (s *eventsScreen) behind(m *Model) bool {
+	return len(m.fleet.Recent) > 0 && (len(s.all) == 0 || m.fleet.Recent[0].Seq > s.all[0].Seq)
+}
+
+func (s *eventsScreen) read(m *Model) tea.Cmd {
+	s.asked, s.busy = m.next(), true
+	f := engine.EventFilter{Newest: true, Limit: eventsKept}
+	if len(s.all) > 0 {
+		f.After = s.all[0].Seq
+	}
+	c, ctx, id := m.c, m.ctx, s.asked
+	return func() tea.Msg {
+		events, err := c.Events(ctx, f)
+		return eventsMsg{id, events, err}
+	}
+}
+
+func (s *eventsScreen) update(m *Model, msg tea.Msg) tea.Cmd {
+	e, ok := msg.(eventsMsg)
+	if !ok || e.id != s.asked {
+		return nil
+	}
+	s.busy, s.loaded, s.err = false, true, ""
+	if e.err != nil {
+		s.err = errorText(e.err)
+		return nil
+	}
+	s.all = append(append([]engine.Event(nil), e.events...), s.all...)
+	if len(s.all) > eventsKept {
+		s.all = s.all[:eventsKept]
+	}
+	s.filter(m)
+	return nil
+}
+
+func (s *eventsScreen) filter(m *Model) {
+	s.rows = s.rows[:0]
+	keys := []string{}
+	filter := m.filters[screenEvents]
+	for _, e := range s.all {
+		if filter != "" && !matches(filter, e.Type, e.Seat, e.Rig, e.Operator, string(e.Payload)) {
+			continue
+		}
+		s.rows = append(s.rows, e)
+		keys = append(keys, itoa(int(e.Seq)))
+	}
+	s.list.set(keys)
+	if s.follow {
+		s.list.cursor = 0
+		s.list.clamp()
+	}
+}
+
+func (s *eventsScreen) settle(m *Model) {
+	_, h := m.bodySize()
+	s.list.settle(h - 1)
+}
+
+func (s *eventsScreen) move(_ *Model, d move) tea.Cmd {
+	s.list.move(d)
+	s.follow = s.list.cursor == 0
+	return nil
+}
+
+func (s *eventsScreen) event() *engine.Event {
+	if s.list.cursor < len(s.rows) {
+		return &s.rows[s.list.cursor]
+	}
+	return nil
+}
+
+func (s *eventsScreen) subject(m *Model) subject {
+	e := s.event()
+	if e == nil {
+		return subject{}
+	}
+	return subject{seat: m.seats[e.SeatID], copy: e.Type + " " + e.Seat + " " + string(e.Payload)}
+}
+
+func (s *eventsScreen) panes(*Model) []string { return nil }
+
+func eventColumns() []column {
+	return []column{
+		{head: "TIME", w: 8, most: 15},
+		{head: "EVENT", w: 18, most: 28},
+		{head: "WHERE", w: 18, most: 30, rank: 1},
+		{head: "BY", w: 8, most: 14, rank: 3},
+		{head: "WHAT", w: 14, most: 300, rank: 2},
+	}
+}
+
+func (s *eventsScreen) view(m *Model, w, h int) []string {
+	switch {
+	case s.err != "":
+		return m.notice(w, h, "The audit log cannot be read", s.err, m.reg.hint("reload")+" tries again.")
+	case !s.loaded:
+		return m.notice(w, h, "Reading the audit log")
+	case len(s.all) == 0:
+		return m.notice(w, h, "Nothing has happened yet", "Every change that a verb makes is written here in the moment it is made.")
+	case len(s.rows) == 0:
+		return m.nothingMatches(w, h)
+	}
+	cols := eventColumns()
+	f := fit(cols, w-2)
+	follow := ""
+	if s.follow {
+		follow = "  following"
+	}
+	heads := append([]seg{{toneText, " "}}, f.heads(cols)...)
+	lines := []string{m.brush.line(w-width(follow)-1, false, heads...) + m.brush.text(width(follow)+1, toneBusy, follow)}
+	from, to := s.list.window(h - 1)
+	for i := from; i < to; i++ {
+		lines = append(lines, s.line(m, s.rows[i], i == s.list.cursor, cols, f, w))
+	}
+	return lines
+}
+
+func (s *eventsScreen) line(m *Model, e engine.Event, on bool, cols []column, f fitted, w int) string {
+	lead := seg{toneText, " "}
+	if on {
+		lead = seg{toneAccent, m.brush.g.cursor}
+	}
+	where := e.Seat
+	if where == "" {
+		where = e.Rig
+	}
+	stamp := "15:04:05"
+	if f[0] >= 15 {
+		stamp = "Jan _2 15:04:05"
+	}
+	cells := [][]seg{
+		{{toneDim, e.At.In(m.opt.zone()).Format(stamp)}},
+		{{eventTone(e.Type), clean(e.Type)}},
+		{{toneText, cutMiddle(clean(where), f[2])}},
+		{{toneDim, clean(e.Operator)}},
+		{{toneDim, payloadText(e.Payload)}},
+	}
+	return m.brush.line(w, on, append([]seg{lead}, f.row(cols, cells)...)...)
+}
+
+func (s *eventsScreen) at(m *Model, _, y int) bool {
+	row := s.list.top + y - 1
+	if y < 1 || row >= len(s.rows) {
+		return false
+	}
+	s.list.cursor = row
+	return true
+}
+
+func (m *Model) events() *eventsScreen {
+	s, ok := m.screens[screenEvents].(*eventsScreen)
+	if !ok {
+		return &eventsScreen{}
+	}
+	return s
+}
+
+func (m *Model) toggleFollow() tea.Cmd {
+	s := m.events()
+	s.follow = !s.follow
+	if s.follow {
+		s.list.move(move{to: -1})
+	}
+	return nil
+}
+
+// openEvent shows the whole of an event.
+func (m *Model) openEvent() tea.Cmd {
+	e := m.events().event()
+	if e == nil {
+		return nil
+	}
+	lines := []readLine{
+		{"event", clean(e.Type), toneStrong},
+		{"when", e.At.In(m.opt.zone()).Format("Mon 2 Jan 2006 15:04:05.000 MST"), toneText},
+		{"where", clean(e.Seat + " " + e.Rig), toneText},
+		{"by", clean(e.Operator), toneText},
+		{"operation", clean(e.OpID), toneText},
+		{"number", itoa(int(e.Seq)), toneDim},
+	}
+	lines = append(lines, jsonLines(e.Payload)...)
+	m.push(&reader{title: "Event", lines: lines, copy: string(e.Payload)})
+	return nil
+}

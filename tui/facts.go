@@ -1,0 +1,265 @@
+package tui
+
+import (
+	"sort"
+	"strings"
+	"time"
+
+	"rig/engine"
+)
+
+// fact is one thing that is known of a seat: a line of the Seat screen. A fact
+// without a label is a heading.
+type fact struct {
+	key   string
+	label string
+	value string
+	tone  tone
+	note  string // source and age, dimmed
+	topic string // what `e` explains it by
+}
+
+func heading(text string) fact { return fact{key: "h/" + text, value: text, tone: toneStrong} }
+
+// seatFacts lists what is known of a seat, grouped. History comes from the
+// record and is added by the Seat screen.
+func (m *Model) seatFacts(s *engine.SeatView) []fact {
+	out := []fact{heading("Status")}
+	out = append(out, m.statusFacts(s)...)
+	out = append(out, heading("Context"))
+	out = append(out, m.contextFacts(s)...)
+	out = append(out, heading("Identity"))
+	out = append(out, m.identityFacts(s)...)
+	if len(s.Edges) > 0 || s.Work != (engine.WorkCount{SeatID: s.Work.SeatID}) {
+		out = append(out, heading("Edges and work"))
+		out = append(out, edgeFacts(s)...)
+	}
+	return out
+}
+
+func (m *Model) statusFacts(s *engine.SeatView) []fact {
+	l := lookOf(s)
+	a := s.Activity
+	out := []fact{{"state", "state", l.text(m.brush.g), l.tone, m.sourceNote(a.Source, a.At, a.Confidence), "status"}}
+	add := func(key, label, value string, k tone, note string) {
+		if value != "" {
+			out = append(out, fact{key, label, clean(value), k, note, "status"})
+		}
+	}
+	add("why", "because", a.Why, toneText, clean(a.Rule))
+	add("life", "process", string(s.Life)+dashed(s.LifeWhy), toneText, "")
+	if !s.Since.IsZero() {
+		add("since", "since", s.Since.In(m.opt.zone()).Format("15:04")+", "+ago(m.now, s.Since), toneText, "")
+	}
+	add("startup", "start", string(s.Startup), toneText, "")
+	if s.ExitCode != nil {
+		add("exit", "exit code", itoa(*s.ExitCode), toneBad, "")
+	}
+	add("draft", "draft", a.Draft, toneNeed, "stands in its input box; never typed over")
+	for _, other := range a.Competing {
+		add("also/"+other.Source, "but", string(other.State)+dashed(other.Why), toneDim, m.sourceNote(other.Source, other.At, other.Confidence))
+	}
+	if s.OpID != "" {
+		add("op", "operation", string(s.OpVerb)+" is running", toneStart, s.OpID)
+	}
+	return out
+}
+
+func (m *Model) contextFacts(s *engine.SeatView) []fact {
+	u := s.Usage
+	if !u.Known {
+		why := "no sample yet"
+		if u.Note != "" {
+			why = u.Note
+		}
+		if s.Runtime == engine.RuntimeTerminal {
+			why = "a terminal has no context window"
+		}
+		return []fact{{"usage", "used", "?", toneUnknown, clean(why), "context"}}
+	}
+	note := m.sourceNote(u.Source, u.SampledAt, u.Confidence)
+	tokens := tokenWord(u.Tokens)
+	out := []fact{}
+	if u.Window > 0 {
+		share, k := m.shareCell(s)
+		out = append(out, fact{"usage", "used", m.brush.gauge(u.Percent, shareHigh, 12) + " " + share, k, note, "context"})
+		tokens += " of " + tokenWord(u.Window)
+	}
+	out = append(out, fact{"tokens", "tokens", tokens, toneText, note, "context"})
+	if u.Note != "" {
+		out = append(out, fact{"usage-note", "note", clean(u.Note), toneDim, "", "context"})
+	}
+	return out
+}
+
+func tokenWord(n int64) string {
+	switch {
+	case n >= 1_000_000:
+		return itoa(int(n/1_000_000)) + "." + itoa(int(n/100_000)%10) + "M"
+	case n >= 1000:
+		return itoa(int(n/1000)) + "k"
+	}
+	return itoa(int(n))
+}
+
+func (m *Model) identityFacts(s *engine.SeatView) []fact {
+	word, k := outcomeWord(s.Continuity)
+	if s.ContextDelivered {
+		word += ", context delivered"
+	}
+	out := []fact{{"outcome", "continuity", word, k, byNote(s.OutcomeBy, m.now, s.OutcomeAt), "identity"}}
+	add := func(key, label, value string) {
+		if strings.TrimSpace(value) != "" {
+			out = append(out, fact{key, label, clean(value), toneText, "", "identity"})
+		}
+	}
+	add("binding", "binding", string(s.Binding))
+	add("generation", "occupant", "generation "+itoa(int(s.Generation))+dashed(string(s.Origin)))
+	add("previous", "before it", s.Previous)
+	add("parent", "forked from", s.ForkedFrom)
+	add("runtime", "runtime", string(s.Runtime)+dashed(s.Model))
+	add("role", "role", s.Role)
+	add("cwd", "directory", s.Cwd)
+	if s.Pane != "" {
+		add("pane", "pane", string(s.Pane)+" in "+s.SessionName+", pid "+itoa(s.PanePID))
+		add("size", "size", itoa(s.PaneSize[0])+"x"+itoa(s.PaneSize[1]))
+	}
+	add("title", "title", s.Title)
+	if s.TokenPresent {
+		add("token", "resumable", "yes, its conversation id is on record"+dashed(string(s.TokenRank)))
+	} else if s.Runtime != engine.RuntimeTerminal {
+		add("token", "resumable", "not yet: no conversation id on record")
+	}
+	return out
+}
+
+func edgeFacts(s *engine.SeatView) []fact {
+	var out []fact
+	if w := s.Work; w.Pending+w.Claimed+w.Blocked > 0 {
+		out = append(out, fact{"work", "inbound", itoa(w.Pending) + " pending, " + itoa(w.Claimed) + " claimed, " + itoa(w.Blocked) + " blocked", toneText, "", "identity"})
+	}
+	edges := append([]engine.EdgeView(nil), s.Edges...)
+	sort.SliceStable(edges, func(i, j int) bool { return edges[i].Out && !edges[j].Out })
+	for i, e := range edges {
+		label := strings.ReplaceAll(string(e.Kind), "_", " ")
+		if !e.Out {
+			label = "is it: " + label
+		}
+		out = append(out, fact{"edge/" + itoa(i), label, clean(e.Seat), toneText, "", "identity"})
+	}
+	return out
+}
+
+// historyFacts lists a seat's occupants through time, newest first.
+func (m *Model) historyFacts(sessions []engine.Session, tenures []engine.Tenure) []fact {
+	if len(sessions)+len(tenures) == 0 {
+		return nil
+	}
+	out := []fact{heading("Occupants")}
+	by := map[int64]engine.Session{}
+	for _, s := range sessions {
+		by[s.Generation] = s
+	}
+	seen := map[int64]bool{}
+	for _, t := range tenures {
+		seen[t.Generation] = true
+		word, k := outcomeWord(t.Continuity)
+		value := t.Kind + ", " + word
+		if t.Source != "" {
+			value += " from " + t.Source
+		}
+		if s, ok := by[t.Generation]; ok {
+			value += dashed(string(s.Status))
+		}
+		out = append(out, fact{"tenure/" + itoa(int(t.Generation)), "generation " + itoa(int(t.Generation)), clean(value), k, spanNote(m, t), "identity"})
+		if t.Reason != "" {
+			out = append(out, fact{"reason/" + itoa(int(t.Generation)), "", "“" + clean(t.Reason) + "”", toneDim, "", "identity"})
+		}
+	}
+	for _, s := range sessions {
+		if !seen[s.Generation] {
+			out = append(out, fact{"session/" + s.ID, "generation " + itoa(int(s.Generation)), string(s.Status), toneText, "started " + ago(m.now, s.CreatedAt), "identity"})
+		}
+	}
+	return out
+}
+
+func spanNote(m *Model, t engine.Tenure) string {
+	note := t.StartedAt.In(m.opt.zone()).Format("2 Jan 15:04")
+	if !t.EndedAt.IsZero() {
+		note += " to " + t.EndedAt.In(m.opt.zone()).Format("2 Jan 15:04")
+	}
+	if t.Operator != "" {
+		note += " by " + clean(t.Operator)
+	}
+	return note
+}
+
+func dashed(s string) string {
+	if s == "" {
+		return ""
+	}
+	return " (" + s + ")"
+}
+
+func byNote(who string, now, at time.Time) string {
+	if who == "" && at.IsZero() {
+		return ""
+	}
+	if who == "" {
+		return ago(now, at)
+	}
+	return "by " + clean(who) + ", " + ago(now, at)
+}
+
+// sourceNote says where a reading comes from, how old and how sure it is.
+func (m *Model) sourceNote(source string, at time.Time, c engine.Confidence) string {
+	if source == "" {
+		return ""
+	}
+	note := clean(source)
+	if !at.IsZero() {
+		note += ", " + ago(m.now, at)
+	}
+	if c == engine.ConfidenceLow {
+		note += ", not sure"
+	}
+	return note
+}
+
+// factLine draws a fact in w cells.
+func (m *Model) factLine(f fact, w int, on bool) string {
+	lead := seg{toneText, " "}
+	if on {
+		lead = seg{toneAccent, m.brush.g.cursor}
+	}
+	if strings.HasPrefix(f.key, "h/") {
+		return m.brush.line(w, on, lead, seg{f.tone, f.value})
+	}
+	label := 12
+	if w < minCols {
+		label = 10
+	}
+	value := f.value
+	segs := []seg{lead, {toneDim, pad(f.label, label) + " "}}
+	room := w - label - 2
+	if f.note != "" && width(value)+2+8 <= room {
+		segs = append(segs, seg{f.tone, value}, seg{toneDim, "  " + f.note})
+	} else {
+		segs = append(segs, seg{f.tone, cutMiddle(value, max(room, 1))})
+	}
+	return m.brush.line(w, on, segs...)
+}
+
+// factLines draws the facts of a seat without a cursor, for the box beside a
+// list.
+func (m *Model) factLines(s *engine.SeatView, w int) []string {
+	var out []string
+	for i, f := range m.seatFacts(s) {
+		if i > 0 && strings.HasPrefix(f.key, "h/") {
+			out = append(out, m.brush.blank(w, 1)...)
+		}
+		out = append(out, m.factLine(f, w, false))
+	}
+	return out
+}

@@ -1,0 +1,273 @@
+package tui
+
+import (
+	"context"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// fieldKind is how a question of a wizard is answered.
+type fieldKind int
+
+const (
+	fieldText   fieldKind = iota // a line of text
+	fieldPick                    // one of the choices
+	fieldFree                    // one of the choices, or any text
+	fieldToggle                  // yes or no
+	fieldMany                    // any number of the choices
+)
+
+// field is one question of a wizard: data, with the state of its answer.
+type field struct {
+	id       string
+	label    string
+	help     string
+	kind     fieldKind
+	required bool
+	empty    string // what an empty text means
+	choices  []Choice
+	load     func(ctx context.Context) ([]Choice, error) // live choices, read when the wizard opens
+	check    func(value string) string                   // says what is wrong with an answer, "" when nothing is
+
+	input   *input
+	on      bool            // toggle
+	picked  map[string]bool // many
+	at      int             // cursor among the choices that match, -1 = the text as typed
+	asked   int             // number of the request for live choices
+	loading bool
+	trouble string
+}
+
+// takesText reports whether printable keys are text in this field.
+func (f *field) takesText() bool {
+	return f.kind == fieldText || f.kind == fieldPick || f.kind == fieldFree
+}
+
+// matching gives the choices that hold what was typed.
+func (f *field) matching() []Choice {
+	if f.kind == fieldMany || f.input == nil || f.input.text() == "" {
+		return f.choices
+	}
+	var out []Choice
+	for _, c := range f.choices {
+		if matches(f.input.text(), c.Value, c.Label, c.Note) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// edited puts the cursor where an edit most likely meant: on the first match, or
+// on the text itself when that is a path or matches nothing.
+func (f *field) edited() {
+	text := f.input.text()
+	switch {
+	case f.kind == fieldFree && (strings.ContainsAny(text, "/~") || strings.HasSuffix(text, ".yaml") || len(f.matching()) == 0):
+		f.at = -1
+	default:
+		f.at = 0
+	}
+}
+
+// walk moves among the choices; false when the field has none to move among.
+func (f *field) walk(by int) bool {
+	n := len(f.matching())
+	low := 0
+	if f.kind == fieldFree && f.input.text() != "" {
+		low = -1
+	}
+	if f.kind == fieldText || f.kind == fieldToggle || n == 0 {
+		return false
+	}
+	next := f.at + by
+	if next < low || next >= n {
+		return false
+	}
+	f.at = next
+	return true
+}
+
+// value is the answer as a text; many answers are joined by commas.
+func (f *field) value() string {
+	switch f.kind {
+	case fieldText:
+		return strings.TrimSpace(f.input.text())
+	case fieldToggle:
+		if f.on {
+			return "yes"
+		}
+		return ""
+	case fieldMany:
+		return strings.Join(f.values(), ",")
+	case fieldPick, fieldFree:
+	}
+	if m := f.matching(); f.at >= 0 && f.at < len(m) {
+		return m[f.at].Value
+	}
+	if f.kind == fieldFree {
+		return strings.TrimSpace(f.input.text())
+	}
+	return ""
+}
+
+// values are the picked choices, in the order they are listed.
+func (f *field) values() []string {
+	var out []string
+	for _, c := range f.choices {
+		if f.picked[c.Value] {
+			out = append(out, c.Value)
+		}
+	}
+	return out
+}
+
+// wrong says what is wrong with the answer, "" when nothing is.
+func (f *field) wrong() string {
+	v := f.value()
+	if m := f.matching(); f.takesText() && f.kind != fieldText && f.at >= 0 && f.at < len(m) && m[f.at].Reason != "" {
+		return m[f.at].Reason
+	}
+	if v == "" {
+		if f.required {
+			return "needed"
+		}
+		return ""
+	}
+	if f.check != nil {
+		return f.check(v)
+	}
+	return ""
+}
+
+// key takes a key of a text field.
+func (f *field) key(k tea.KeyPressMsg) {
+	if f.takesText() && f.input.key(k) {
+		f.edited()
+	}
+}
+
+// toggle switches a yes-or-no, or the choice under the cursor.
+func (f *field) toggle() {
+	switch f.kind {
+	case fieldToggle:
+		f.on = !f.on
+	case fieldMany:
+		if f.at >= 0 && f.at < len(f.choices) && f.choices[f.at].Reason == "" {
+			v := f.choices[f.at].Value
+			f.picked[v] = !f.picked[v]
+		}
+	case fieldText, fieldPick, fieldFree:
+	}
+}
+
+// choicesShown bounds the list of choices under a field.
+const choicesShown = 8
+
+// view draws the field in w cells: label and answer, and below it, while it has
+// the keys, its choices and what it is for.
+func (f *field) view(b brush, w int, active bool) []string {
+	label := min(14, w/3)
+	lead := seg{toneText, "  "}
+	k := toneDim
+	if active {
+		lead, k = seg{toneAccent, b.g.cursor + " "}, toneStrong
+	}
+	head := b.line(2+label, false, lead, seg{k, pad(f.label, label)})
+	out := []string{head + f.answer(b, w-2-label, active)}
+	if !active {
+		return out
+	}
+	indent := strings.Repeat(" ", 2+label)
+	if wrong := f.wrong(); wrong != "" {
+		out = append(out, b.line(w, false, seg{toneText, indent}, seg{toneNeed, wrong}))
+	}
+	if f.help != "" {
+		for _, l := range wrap(f.help, w-2-label) {
+			out = append(out, b.line(w, false, seg{toneText, indent}, seg{toneDim, l}))
+		}
+	}
+	switch {
+	case f.loading:
+		out = append(out, b.line(w, false, seg{toneText, indent}, seg{toneStart, "reading what there is"}))
+	case f.trouble != "":
+		out = append(out, b.line(w, false, seg{toneText, indent}, seg{toneBad, f.trouble}))
+	}
+	return append(out, f.list(b, w, indent)...)
+}
+
+func (f *field) answer(b brush, w int, active bool) string {
+	switch f.kind {
+	case fieldToggle:
+		if f.on {
+			return b.line(w, false, seg{toneText, "[x] yes"})
+		}
+		return b.line(w, false, seg{toneText, "[ ] no"})
+	case fieldMany:
+		v := f.values()
+		if len(v) == 0 {
+			return b.line(w, false, seg{toneDim, f.empty})
+		}
+		return b.line(w, false, seg{toneText, itoa(len(v)) + ": " + strings.Join(v, ", ")})
+	case fieldPick, fieldFree:
+		if !active {
+			return b.line(w, false, seg{toneText, clean(f.shown())})
+		}
+	case fieldText:
+	}
+	return f.input.view(b, w, active, f.empty)
+}
+
+// shown is the answer as a person reads it.
+func (f *field) shown() string {
+	if m := f.matching(); f.at >= 0 && f.at < len(m) && m[f.at].Label != "" {
+		return m[f.at].Label
+	}
+	return f.value()
+}
+
+// list draws the choices around the cursor.
+func (f *field) list(b brush, w int, indent string) []string {
+	if f.kind == fieldText || f.kind == fieldToggle {
+		return nil
+	}
+	m := f.matching()
+	var out []string
+	if f.kind == fieldFree && f.input.text() != "" {
+		out = append(out, f.choice(b, w, indent, Choice{Value: f.input.text(), Note: "as typed"}, f.at == -1))
+	}
+	from := max(min(f.at-choicesShown/2, len(m)-choicesShown), 0)
+	for i := from; i < min(from+choicesShown, len(m)); i++ {
+		out = append(out, f.choice(b, w, indent, m[i], i == f.at))
+	}
+	if more := len(m) - choicesShown; more > 0 {
+		out = append(out, b.line(w, false, seg{toneText, indent}, seg{toneDim, itoa(f.at+1) + "/" + itoa(len(m))}))
+	}
+	return out
+}
+
+func (f *field) choice(b brush, w int, indent string, c Choice, on bool) string {
+	label := c.Label
+	if label == "" {
+		label = c.Value
+	}
+	box := ""
+	if f.kind == fieldMany {
+		box = "[ ] "
+		if f.picked[c.Value] {
+			box = "[x] "
+		}
+	}
+	k, note := toneText, clean(c.Note)
+	if c.Reason != "" {
+		k, note = toneDim, "cannot: "+clean(c.Reason)
+	}
+	lead := "  "
+	if on {
+		lead = b.g.cursor + " "
+	}
+	room := w - width(indent) - 2
+	labelW := min(max(room/2, 12), 28)
+	return b.line(width(indent), false, seg{toneText, indent}) +
+		b.line(room+2, on, seg{toneAccent, lead}, seg{k, box + pad(cutMiddle(clean(label), labelW-width(box)), labelW-width(box)) + "  "}, seg{toneDim, note})
+}

@@ -1,0 +1,271 @@
+package tui
+
+import (
+	"strings"
+
+	"rig/engine"
+)
+
+// Columns of a seat, in the order they stand.
+const (
+	colSeat = iota
+	colState
+	colSince
+	colShare
+	colGauge
+	colRuntime
+	colOutcome
+	colNote
+)
+
+func seatColumns() []column {
+	return []column{
+		colSeat:    {head: "SEAT", w: 15, most: 26},
+		colState:   {head: "STATE", w: 11},
+		colSince:   {head: "FOR", w: 3, rank: 2, tail: true},
+		colShare:   {head: "CTX", w: 4, rank: 1, tail: true},
+		colGauge:   {head: "", w: 6, most: 12, rank: 5},
+		colRuntime: {head: "RUNS", w: 6, rank: 3},
+		colOutcome: {head: "CONTINUITY", w: 12, rank: 4},
+		colNote:    {head: "NOTE", w: 14, most: 200, rank: 6},
+	}
+}
+
+// rowIndent is the cursor, the mark and the depth of the tree before a seat.
+const rowIndent = 2
+
+func (s *fleetScreen) view(m *Model, w, h int) []string {
+	if len(m.fleet.Rigs) == 0 {
+		return m.noRigs(w, h)
+	}
+	a := m.divide(len(s.rows), true)
+	lines := s.table(m, a)
+	var recent []string
+	if a.recent > 0 {
+		recent = m.recentLines(a.listW, a.recent)
+	}
+	var beyond []string
+	if a.sideW > 0 {
+		r, _ := s.row()
+		if r.seat == nil && r.rig != nil {
+			beyond = m.rigBox(r, a.sideW, a.sideH)
+		} else {
+			beyond = m.seatBox(r.seat, a.sideW, a.sideH)
+		}
+	}
+	return m.join(a, lines, recent, beyond)
+}
+
+func (s *fleetScreen) table(m *Model, a areas) []string {
+	if len(s.rows) == 0 {
+		return m.nothingMatches(a.listW, a.listH)
+	}
+	cols := seatColumns()
+	f := fit(cols, a.listW-rowIndent-1)
+	head := append([]seg{{toneText, strings.Repeat(" ", rowIndent)}}, f.heads(cols)...)
+	lines := []string{m.brush.line(a.listW, false, head...)}
+	from, to := s.list.window(a.listH - 1)
+	for i := from; i < to; i++ {
+		lines = append(lines, m.fleetLine(s, s.rows[i], i == s.list.cursor, cols, f, a.listW))
+	}
+	return lines
+}
+
+// nothingMatches says that the filter hides everything, and the way out.
+func (m *Model) nothingMatches(w, h int) []string {
+	return m.notice(w, h, "Nothing matches “"+clean(m.filters[m.cur])+"”", m.reg.hint("back")+" clears the filter, "+m.reg.hint("filter")+" changes it.")
+}
+
+func (m *Model) fleetLine(s *fleetScreen, r fleetRow, on bool, cols []column, f fitted, w int) string {
+	g := m.brush.g
+	lead := seg{toneText, " "}
+	if on {
+		lead = seg{toneAccent, g.cursor}
+	}
+	switch r.kind {
+	case rowRig:
+		return m.brush.line(w, on, append([]seg{lead}, m.rigCells(r.rig, s.folded["rig/"+r.rig.ID])...)...)
+	case rowPod:
+		fold := g.open
+		if s.folded[r.key] {
+			fold = g.folded
+		}
+		label := clean(r.pod.Label)
+		if label == "" || label == r.pod.Name {
+			label = ""
+		}
+		return m.brush.line(w, on, lead, seg{toneDim, "  " + fold + " "}, seg{toneText, clean(r.pod.Name)}, seg{toneDim, "  " + label}, seg{toneDim, m.foldedCount(s, r)})
+	case rowSeat:
+	}
+	mark := seg{toneText, " "}
+	if m.marks[r.seat.ID] {
+		mark = seg{toneNeed, g.mark}
+	}
+	return m.brush.line(w, on, append([]seg{lead, mark}, f.row(cols, m.seatCells(r.seat, f, 4))...)...)
+}
+
+func (m *Model) foldedCount(s *fleetScreen, r fleetRow) string {
+	if !s.folded[r.key] {
+		return ""
+	}
+	return "  " + plural(r.n, "seat")
+}
+
+func (m *Model) rigCells(r *engine.RigView, folded bool) []seg {
+	g := m.brush.g
+	fold := g.open
+	if folded {
+		fold = g.folded
+	}
+	l := lookRig(r.Life)
+	out := []seg{
+		{toneDim, fold + " "},
+		{toneStrong, cutMiddle(clean(r.Name), 32)},
+		{toneText, "  "},
+		{l.tone, l.text(g)},
+		{toneDim, "  " + itoa(r.Running) + "/" + itoa(len(r.Seats)) + " running"},
+	}
+	if r.Attention > 0 {
+		out = append(out, seg{toneNeed, "  " + lookWaiting.mark(g) + " " + itoa(r.Attention) + " need you"})
+	}
+	if r.Why != "" {
+		out = append(out, seg{toneDim, "  " + clean(r.Why)})
+	}
+	return out
+}
+
+// seatCells gives the cells of a seat's row. indent is what the name gives up to
+// the tree.
+func (m *Model) seatCells(s *engine.SeatView, f fitted, indent int) [][]seg {
+	l := lookOf(s)
+	name := strings.Repeat(" ", indent) + cutMiddle(clean(s.Member), max(f[colSeat]-indent, 4))
+	word, k := outcomeWord(s.Continuity)
+	if s.Life == engine.LifeNever {
+		word, k = "", toneDim
+	}
+	share, shareTone := m.shareCell(s)
+	return [][]seg{
+		colSeat:    {{toneText, name}},
+		colState:   {{l.tone, l.text(m.brush.g)}},
+		colSince:   {{toneDim, m.sinceWord(s)}},
+		colShare:   {{shareTone, share}},
+		colGauge:   {{shareTone, m.gaugeCell(s, f[colGauge])}},
+		colRuntime: {{toneDim, runtimeWord(s.Runtime)}},
+		colOutcome: {{k, word}},
+		colNote:    m.noteCell(s),
+	}
+}
+
+func (m *Model) sinceWord(s *engine.SeatView) string {
+	if s.Since.IsZero() {
+		return ""
+	}
+	return age(m.now, s.Since)
+}
+
+// Shares of a context window from which a gauge warns.
+const (
+	shareWarn = 70
+	shareHigh = 85
+)
+
+// shareCell gives the share of the context window; "?" when nobody knows, "~"
+// before it when the sample is doubtful.
+func (m *Model) shareCell(s *engine.SeatView) (string, tone) {
+	u := s.Usage
+	switch {
+	case s.Runtime == engine.RuntimeTerminal:
+		return "", toneDim
+	case !u.Known && s.Life == engine.LifeNever:
+		return "", toneDim
+	case !u.Known || u.Window == 0:
+		return "?", toneUnknown
+	}
+	text := itoa(int(u.Percent+0.5)) + "%"
+	if u.Confidence != engine.ConfidenceHigh {
+		text = "~" + text
+	}
+	return text, shareTone(u.Percent)
+}
+
+func shareTone(p float64) tone {
+	switch {
+	case p >= shareHigh:
+		return toneBad
+	case p >= shareWarn:
+		return toneNeed
+	}
+	return toneIdle
+}
+
+func (m *Model) gaugeCell(s *engine.SeatView, w int) string {
+	if !s.Usage.Known || s.Usage.Window == 0 {
+		return ""
+	}
+	return m.brush.gauge(s.Usage.Percent, shareHigh, w)
+}
+
+// noteCell says what matters most about a seat in a few words.
+func (m *Model) noteCell(s *engine.SeatView) []seg {
+	g := m.brush.g
+	switch {
+	case s.OpID != "":
+		return []seg{{toneStart, lookStarting.mark(g) + " " + string(s.OpVerb) + " is running"}}
+	case s.Activity.Draft != "":
+		return []seg{{toneNeed, "draft: "}, {toneText, clean(s.Activity.Draft)}}
+	case s.Life != engine.LifeRunning:
+		return []seg{{toneDim, clean(s.LifeWhy)}}
+	case s.Activity.State == engine.ActivityWaiting || s.Activity.State == engine.ActivityLimit:
+		return []seg{{lookOf(s).tone, clean(s.Activity.Why)}}
+	case s.Activity.State == engine.ActivityUnknown:
+		return []seg{{toneUnknown, clean(s.Activity.Why)}}
+	case s.Work.Pending > 0:
+		return []seg{{toneDim, itoa(s.Work.Pending) + " waiting work"}}
+	}
+	return []seg{{toneDim, clean(s.Activity.Why)}}
+}
+
+// rigBox is what stands beside the list when the cursor is on a rig or pod.
+func (m *Model) rigBox(r fleetRow, w, h int) []string {
+	l := lookRig(r.rig.Life)
+	inner := w - 2
+	var lines []string
+	put := func(label, value string, k tone) {
+		if value != "" {
+			lines = append(lines, m.brush.line(inner, false, seg{toneDim, " " + pad(label, 10)}, seg{k, value}))
+		}
+	}
+	lines = append(lines, m.brush.blank(inner, 1)...)
+	put("state", l.text(m.brush.g), l.tone)
+	put("why", clean(r.rig.Why), toneText)
+	put("spec", cutMiddle(clean(r.rig.SpecPath), inner-12), toneText)
+	put("created", ago(m.now, r.rig.CreatedAt), toneText)
+	put("seats", itoa(len(r.rig.Seats))+", "+itoa(r.rig.Running)+" running, "+itoa(r.rig.Busy)+" busy", toneText)
+	lines = append(lines, m.brush.blank(inner, 1)...)
+	for _, id := range []string{"launch", "down", "mark"} {
+		if a := m.reg.byID(id); a != nil {
+			lines = append(lines, m.brush.line(inner, false, seg{toneAccent, " " + pad(a.key(), 10)}, seg{toneDim, a.help}))
+		}
+	}
+	name := r.rig.Name
+	if r.kind == rowPod {
+		name += " " + m.brush.g.dot + " " + r.pod.Name
+	}
+	return m.brush.box(w, h, toneBorder, []seg{{toneStrong, clean(name)}}, "", m.brush.fill(lines, inner, h-2))
+}
+
+// noRigs is the first screen of all.
+func (m *Model) noRigs(w, h int) []string {
+	texts := []string{}
+	if m.opt.ReadOnly {
+		texts = append(texts, "This console is read-only: it shows a rig as soon as there is one.")
+	} else {
+		texts = append(texts,
+			m.reg.hint("up")+"  brings up a rig from a spec or a built-in starter",
+			m.reg.hint("adopt")+"  takes over a session that you started yourself",
+		)
+	}
+	texts = append(texts, "In a shell: rig demo shows seven simulated seats, rig spec list the starters, rig doctor what is missing here.",
+		m.reg.hint("help")+" lists every key, "+m.reg.hint("quit")+" quits.")
+	return m.notice(w, h, "No rigs yet", texts...)
+}

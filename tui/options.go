@@ -1,0 +1,83 @@
+package tui
+
+import (
+	"context"
+	"io"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rig/engine"
+)
+
+// Options are what a console can be told. The zero value works, apart from what
+// it says of a missing function.
+type Options struct {
+	ReadOnly bool                // no wizard opens, nothing is sent or acknowledged
+	NoMouse  bool                // do not ask the terminal for mouse reports
+	ASCII    bool                // draw with ASCII only
+	Theme    string              // "", dark, light, any, 16 or mono; "" = by what the terminal says
+	Keys     map[string][]string // action id to the keys that replace its own
+	Zone     *time.Location      // in which times are shown; nil = UTC
+
+	// Now tells the time. It is called by commands only. Without it ages are
+	// counted from the pictures' own time.
+	Now func() time.Time
+	// Attach makes the command that attaches this terminal to a pane and returns
+	// when the operator detaches. Without it a jump outside tmux shows the line
+	// to type.
+	Attach func(argv []string) tea.ExecCommand
+	// Starters lists what `up` can start by name. Without it the field is free.
+	Starters func(ctx context.Context) ([]Choice, error)
+	// Discovered lists sessions that a seat can adopt. Without it the field is
+	// free.
+	Discovered func(ctx context.Context) ([]Choice, error)
+
+	// Marker adds the picture's revision and the screen to the window title, so
+	// that a test outside can wait for a frame.
+	Marker bool
+	// OnFrame is told after each update which revision and screen are about to be
+	// drawn. It is called from a command.
+	OnFrame func(revision uint64, screen string)
+	// LogPath is the file to which a panic's stack is appended; the error that Run
+	// returns names it. Without it the stack is in the error's details.
+	LogPath string
+
+	Input  io.Reader // nil = the terminal
+	Output io.Writer // nil = the terminal
+	Env    []string  // KEY=value, for what the terminal can show; nil = the process's own
+}
+
+// Choice is one thing that a field offers.
+type Choice struct {
+	Value  string // what is put into the request
+	Label  string // how it is listed; "" = the value
+	Note   string // what there is to know about it
+	Reason string // not empty: it cannot be chosen, and why
+}
+
+func (o Options) zone() *time.Location {
+	if o.Zone == nil {
+		return time.UTC
+	}
+	return o.Zone
+}
+
+// frameOf is a pane's screen, made safe to draw.
+type frameOf struct {
+	lines []string
+	cols  int
+	rows  int
+	err   string
+}
+
+// subject is what the cursor stands on. Several fields can be set: a seat has a
+// rig.
+type subject struct {
+	seat  *engine.SeatView
+	rig   *engine.RigView
+	item  *engine.AttentionItem
+	copy  string // what `y` copies
+	topic string // what `e` asks about
+	seats []string
+}

@@ -1,0 +1,281 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/sahilm/fuzzy"
+
+	"rig/engine"
+)
+
+// pickItem is one line of a picker.
+type pickItem struct {
+	group string // heading, drawn while nothing is searched
+	text  string
+	note  string
+	key   string
+	why   string // not empty: cannot be chosen, and why
+	run   func(m *Model) tea.Cmd
+}
+
+// picker is a list to choose from; with a search field above it when search is
+// set.
+type picker struct {
+	title  string
+	search *input // nil = no search
+	all    []pickItem
+	found  []pickItem
+	list   list
+	empty  string
+}
+
+func newPicker(title string, search bool, items []pickItem) *picker {
+	p := &picker{title: title, all: items, empty: "nothing by that name"}
+	if search {
+		p.search = newInput("")
+	}
+	p.find()
+	return p
+}
+
+func (p *picker) scope(*Model) scope {
+	if p.search != nil {
+		return scopePick
+	}
+	return scopeChoose
+}
+
+func (p *picker) typing() bool { return p.search != nil }
+
+func (p *picker) key(_ *Model, k tea.KeyPressMsg) tea.Cmd {
+	if p.search != nil && p.search.key(k) {
+		p.find()
+	}
+	return nil
+}
+
+func (p *picker) paste(_ *Model, text string) tea.Cmd {
+	if p.search != nil {
+		p.search.insert(text)
+		p.find()
+	}
+	return nil
+}
+
+func (p *picker) update(*Model, tea.Msg) tea.Cmd { return nil }
+
+func (p *picker) move(m *Model, d move) tea.Cmd {
+	_, h := p.size(m.w, m.h-1)
+	p.list.settle(p.rows(h))
+	p.list.move(d)
+	return nil
+}
+
+// source lets the fuzzy finder read the items.
+type source []pickItem
+
+func (s source) String(i int) string { return s[i].text + " " + s[i].note }
+func (s source) Len() int            { return len(s) }
+
+// find narrows the list to what matches the search, best first.
+func (p *picker) find() {
+	p.found = p.all
+	if p.search != nil {
+		if q := strings.TrimSpace(p.search.text()); q != "" {
+			p.found = nil
+			for _, hit := range fuzzy.FindFrom(q, source(p.all)) {
+				p.found = append(p.found, p.all[hit.Index])
+			}
+		}
+	}
+	keys := make([]string, len(p.found))
+	for i := range keys {
+		keys[i] = itoa(i)
+	}
+	p.list = list{keys: keys, height: p.list.height}
+}
+
+func (p *picker) size(cols, rows int) (int, int) {
+	return dialogSize(86, min(len(p.all)+p.heads()+6, 32), cols, rows)
+}
+
+// heads counts the headings that are drawn while nothing is searched.
+func (p *picker) heads() int {
+	n, last := 0, ""
+	for _, it := range p.all {
+		if it.group != last {
+			n++
+			last = it.group
+		}
+	}
+	return n
+}
+
+// rows is the number of lines that the list has in a dialog of height h.
+func (p *picker) rows(h int) int {
+	if p.search != nil {
+		return max(h-4, 1)
+	}
+	return max(h-2, 1)
+}
+
+func (p *picker) view(m *Model, cols, rows int) []string {
+	w, h := p.size(cols, rows)
+	inner := w - 4
+	var lines []string
+	if p.search != nil {
+		lines = append(lines, m.brush.line(2, false, seg{toneAccent, "› "})+p.search.view(m.brush, inner-2, true, ""))
+		lines = append(lines, m.brush.rule(inner, "", toneBorder))
+	}
+	lines = append(lines, p.drawn(m, inner, p.rows(h))...)
+	return m.brush.box(w, h, toneAccent, []seg{{toneStrong, p.title}}, p.list.more(p.rows(h)), inset(m.brush.fill(lines, inner, h-2)))
+}
+
+// drawn gives the visible lines, headings between them, with the cursor among
+// them.
+func (p *picker) drawn(m *Model, w, h int) []string {
+	if len(p.found) == 0 {
+		return []string{m.brush.text(w, toneDim, p.empty)}
+	}
+	searching := p.search != nil && strings.TrimSpace(p.search.text()) != ""
+	var lines []string
+	at, last := 0, ""
+	for i, it := range p.found {
+		if !searching && it.group != last {
+			last = it.group
+			lines = append(lines, m.brush.text(w, toneStrong, last))
+		}
+		if i == p.list.cursor {
+			at = len(lines)
+		}
+		lines = append(lines, p.line(m, it, w, i == p.list.cursor))
+	}
+	from := max(min(at-h/2, len(lines)-h), 0)
+	return lines[from:min(from+h, len(lines))]
+}
+
+func (p *picker) line(m *Model, it pickItem, w int, on bool) string {
+	lead := seg{toneText, "  "}
+	if on {
+		lead = seg{toneAccent, m.brush.g.cursor + " "}
+	}
+	keyW := 6
+	if w < 50 {
+		keyW = 4
+	}
+	textW := min(max(w*2/5, 18), w-keyW-4)
+	text, note := toneText, it.note
+	if it.why != "" {
+		text, note = toneDim, "not now: "+it.why
+	}
+	return m.brush.line(w, on, lead, seg{toneAccent, pad(it.key, keyW) + " "},
+		seg{text, pad(cutMiddle(it.text, textW), textW) + "  "}, seg{toneDim, note})
+}
+
+// pick does what is selected in the topmost list.
+func (m *Model) pick() tea.Cmd {
+	p, ok := m.top().(*picker)
+	if !ok || p.list.cursor >= len(p.found) {
+		return nil
+	}
+	it := p.found[p.list.cursor]
+	if it.why != "" {
+		return m.say(toneNeed, false, it.why)
+	}
+	m.drop(p)
+	if it.run == nil {
+		return nil
+	}
+	return it.run(m)
+}
+
+// actionItem turns an action into a line of help or palette.
+func (m *Model) actionItem(a *action) pickItem {
+	keys := make([]string, len(a.keys))
+	for i, k := range a.keys {
+		keys[i] = keyWord(k)
+	}
+	text := strings.ToUpper(a.id[:1]) + strings.ReplaceAll(a.id[1:], "-", " ")
+	return pickItem{group: a.group, text: text, note: a.help, key: strings.Join(keys, " "), why: a.why(m), run: a.run}
+}
+
+// openHelp lists every key that works where the operator is.
+func (m *Model) openHelp() tea.Cmd {
+	in := m.scope()
+	var items []pickItem
+	for _, a := range m.reg.in(in) {
+		items = append(items, m.actionItem(a))
+	}
+	for _, l := range seatLooks() {
+		items = append(items, pickItem{group: "What the shapes mean", text: l.word, key: l.mark(m.brush.g), note: lookHelp(l)})
+	}
+	m.push(newPicker("Help "+m.brush.g.dot+" type to search", true, items))
+	return nil
+}
+
+// openPalette lists commands, screens, rigs and seats by name.
+func (m *Model) openPalette() tea.Cmd {
+	in := m.screens[m.cur].info().in
+	var items []pickItem
+	for _, a := range m.reg.in(scopeScreens) {
+		it := m.actionItem(a)
+		it.group = "Commands"
+		if a.in&in == 0 {
+			it.why = "not on this screen"
+		}
+		items = append(items, it)
+	}
+	if m.fleet != nil {
+		for _, s := range m.fleet.Seats() {
+			items = append(items, m.seatItem(s))
+		}
+	}
+	m.push(newPicker("Commands and seats "+m.brush.g.dot+" type to search", true, items))
+	return nil
+}
+
+// seatItem goes to a seat.
+func (m *Model) seatItem(s *engine.SeatView) pickItem {
+	id, l := s.ID, lookOf(s)
+	return pickItem{group: "Seats", text: clean(s.Address), note: l.word + dashed(clean(s.Activity.Why)), key: l.mark(m.brush.g), run: func(m *Model) tea.Cmd { return m.goTo(id) }}
+}
+
+// goTo shows a seat on the Fleet with the cursor on it.
+func (m *Model) goTo(id string) tea.Cmd {
+	cmd := m.show(screenFleet)
+	if s, ok := m.screens[screenFleet].(*fleetScreen); ok {
+		m.filters[screenFleet] = ""
+		s.reveal(m, id)
+	}
+	return cmd
+}
+
+// lookHelp says what a state means, for the legend.
+func lookHelp(l look) string {
+	switch l.word {
+	case lookIdle.word:
+		return "its turn is over; it is ready for work"
+	case lookBusy.word:
+		return "it works"
+	case lookWaiting.word:
+		return "the client asks a person"
+	case lookAttention.word:
+		return "its start needs a person"
+	case lookLimit.word:
+		return "held up by a usage limit"
+	case lookExited.word:
+		return "the client ended, its pane is a shell again"
+	case lookDead.word:
+		return "the process ended, the pane is kept"
+	case lookLost.word:
+		return "on record, and for certain not in tmux"
+	case lookStarting.word:
+		return "an operation is bringing it up"
+	case lookStopped.word:
+		return "ended by a verb"
+	case lookNever.word:
+		return "never had an occupant"
+	}
+	return "nobody knows; drawn so and never guessed"
+}

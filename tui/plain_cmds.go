@@ -1,0 +1,261 @@
+package tui
+
+import (
+	"strconv"
+	"strings"
+
+	"rig/engine"
+)
+
+// plainCommand is a command of the plain console that changes no rig.
+type plainCommand struct {
+	name, usage, help string
+	write             bool
+	run               func(p *plain, rest string)
+}
+
+func plainCommands() []plainCommand {
+	return []plainCommand{
+		{"help", "help", "this list", false, func(p *plain, _ string) { p.help() }},
+		{"list", "list [words]", "seats with their state, narrowed by words", false, (*plain).list},
+		{"seat", "seat SEAT", "everything that is known of a seat", false, (*plain).seat},
+		{"attention", "attention", "what waits for a person, numbered", false, func(p *plain, _ string) { p.attention() }},
+		{"pressure", "pressure", "context windows, fullest first", false, func(p *plain, _ string) { p.pressure() }},
+		{"events", "events [number]", "the newest entries of the audit log", false, (*plain).events},
+		{"operations", "operations", "running and past operations", false, func(p *plain, _ string) { p.operations() }},
+		{"journal", "journal OPERATION", "the steps of an operation", false, (*plain).journal},
+		{"explain", "explain SEAT [status|context|identity]", "where a fact comes from", false, (*plain).explain},
+		{"jump", "jump SEAT", "the line that goes into the seat's pane", false, (*plain).jump},
+		{"send", "send SEAT TEXT", "type a message into a seat and verify it", true, (*plain).send},
+		{"ack", "ack NUMBER", "acknowledge an item of attention", true, func(p *plain, r string) { p.ack(r, 0) }},
+		{"snooze", "snooze NUMBER [minutes]", "hide an item for a while", true, (*plain).snooze},
+	}
+}
+
+func (p *plain) help() {
+	for _, c := range plainCommands() {
+		p.say("%-42s %s", c.usage, c.help)
+	}
+	for _, d := range wizardDefs() {
+		p.say("%-42s %s", string(d.verb)+" [target]", d.about)
+	}
+	p.say("%-42s %s", "quit", "leave; seats and operations go on")
+	p.say("A verb asks its questions one by one, shows its plan, and asks before it changes anything. cancel leaves it.")
+}
+
+func (p *plain) list(words string) {
+	for i := range p.m.fleet.Rigs {
+		r := &p.m.fleet.Rigs[i]
+		p.say("rig %s: %s, %d of %s running", clean(r.Name), lookRig(r.Life).word, r.Running, plural(len(r.Seats), "seat"))
+		for j := range r.Seats {
+			s := &r.Seats[j]
+			if words != "" && !seatMatches(s, words) {
+				continue
+			}
+			share, _ := p.m.shareCell(s)
+			if share != "" {
+				share = ", context " + share
+			}
+			p.say("  %s: %s, %s%s%s", clean(s.Address), p.looks[s.ID], runtimeWord(s.Runtime), share, p.since(s))
+		}
+	}
+}
+
+func (p *plain) since(s *engine.SeatView) string {
+	if s.Since.IsZero() {
+		return ""
+	}
+	return ", for " + age(p.m.now, s.Since)
+}
+
+// find finds a seat by an address, a logical id or a part of them that only one
+// seat has.
+func (p *plain) find(text string) *engine.SeatView {
+	var hits []*engine.SeatView
+	for _, s := range p.m.fleet.Seats() {
+		if s.Address == text || s.Logical+"@"+s.Rig == text {
+			return s
+		}
+		if text != "" && (s.Logical == text || matches(text, s.Address)) {
+			hits = append(hits, s)
+		}
+	}
+	switch len(hits) {
+	case 1:
+		return hits[0]
+	case 0:
+		p.say("There is no seat %q. list shows them.", clean(text))
+	default:
+		p.say("%q means %s: %s, %s …", clean(text), plural(len(hits), "seat"), clean(hits[0].Address), clean(hits[1].Address))
+	}
+	return nil
+}
+
+func (p *plain) seat(text string) {
+	s := p.find(text)
+	if s == nil {
+		return
+	}
+	facts := p.m.seatFacts(s)
+	sessions, tenures, err := p.m.c.SeatHistory(p.m.ctx, s.ID)
+	if err != nil {
+		p.say("history: %s", clean(errorText(err)))
+	}
+	for _, f := range append(facts, p.m.historyFacts(sessions, tenures)...) {
+		if strings.HasPrefix(f.key, "h/") {
+			p.say("%s", f.value)
+			continue
+		}
+		note := f.note
+		if note != "" {
+			note = " [" + note + "]"
+		}
+		p.say("  %s: %s%s", f.label, f.value, note)
+	}
+}
+
+func (p *plain) attention() {
+	if len(p.m.fleet.Attention) == 0 {
+		p.say("Nobody waits for you.")
+	}
+	for i, it := range p.m.fleet.Attention {
+		seen := ""
+		if it.Acked != "" {
+			seen = " (" + p.m.ackWord(it) + ")"
+		}
+		p.say("%d. %s For %s.%s", i+1, p.item(it), age(p.m.now, it.Since), seen)
+	}
+}
+
+func (p *plain) pressure() {
+	s, ok := p.m.screens[screenPressure].(*pressureScreen)
+	if !ok {
+		return
+	}
+	for _, seat := range s.rows {
+		u := seat.Usage
+		share, _ := p.m.shareCell(seat)
+		note := p.m.sourceNote(u.Source, u.SampledAt, u.Confidence)
+		p.say("%s: %s %s", clean(seat.Address), orUnknown(share), joinWords(", ", note, clean(u.Note)))
+	}
+}
+
+func (p *plain) events(text string) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n <= 0 {
+		n = 20
+	}
+	events, err := p.m.c.Events(p.m.ctx, engine.EventFilter{Newest: true, Limit: n})
+	if err != nil {
+		p.say("%s", clean(errorText(err)))
+		return
+	}
+	for i := min(n, len(events)) - 1; i >= 0; i-- {
+		e := events[i]
+		p.say("%s %s %s %s %s", e.At.In(p.m.opt.zone()).Format("15:04:05"), clean(e.Type), clean(e.Seat), byWord(e.Operator), payloadText(e.Payload))
+	}
+}
+
+func (p *plain) operations() {
+	ops, err := p.m.c.Operations(p.m.ctx, engine.OperationFilter{Limit: 30})
+	if err != nil {
+		p.say("%s", clean(errorText(err)))
+		return
+	}
+	for i := len(ops) - 1; i >= 0; i-- {
+		op := ops[i]
+		p.say("%s %s %s: %s%s %s", clean(op.ID), op.Verb, clean(op.Target), p.m.opState(op), byWord(op.Operator), clean(op.Error))
+	}
+}
+
+func (p *plain) journal(id string) {
+	op, steps, err := p.m.c.Operation(p.m.ctx, id)
+	if err != nil {
+		p.say("%s", clean(errorText(err)))
+		return
+	}
+	p.say("%s %s: %s", op.Verb, clean(op.Target), p.m.opState(op))
+	for _, st := range steps {
+		p.say("  %s: %s %s %s", lookStep(st.State).word, clean(st.Title), p.m.stepTime(st), clean(st.Error))
+	}
+}
+
+func (p *plain) explain(text string) {
+	ref, topic, _ := strings.Cut(text, " ")
+	s := p.find(ref)
+	if s == nil {
+		return
+	}
+	if topic == "" {
+		topic = "status"
+	}
+	x, err := p.m.c.Explain(p.m.ctx, s.ID, topic)
+	if err != nil {
+		p.say("%s", clean(errorText(err)))
+		return
+	}
+	for _, l := range explainLines(x) {
+		p.say("%s", joinWords(": ", l.label, l.text))
+	}
+}
+
+// jump says how to get into a pane: a line-oriented console stays where it is.
+func (p *plain) jump(text string) {
+	s := p.find(text)
+	if s == nil {
+		return
+	}
+	j, err := p.m.c.Jump(p.m.ctx, s.ID)
+	switch {
+	case err != nil:
+		p.say("%s", clean(errorText(err)))
+	case len(j.Argv) > 0:
+		p.say("%s", clean(strings.Join(j.Argv, " ")))
+	default:
+		p.say("rig attach %s", clean(s.Address))
+	}
+}
+
+func (p *plain) send(text string) {
+	ref, message, _ := strings.Cut(text, " ")
+	s := p.find(ref)
+	switch {
+	case s == nil:
+		return
+	case message == "":
+		p.say("send SEAT TEXT: the text is missing.")
+		return
+	case s.Activity.Draft != "":
+		p.say("A draft stands in its input box and is never typed over: %s", clean(s.Activity.Draft))
+		return
+	}
+	d, err := p.m.c.Send(p.m.ctx, s.ID, message)
+	if err != nil {
+		p.say("%s", clean(errorText(err)))
+		return
+	}
+	p.say("%s", clean(joinWords(", ", d.Outcome, d.Why, d.Source)))
+}
+
+func (p *plain) ack(text string, seconds int) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > len(p.m.fleet.Attention) {
+		p.say("Which item? attention numbers them.")
+		return
+	}
+	it := p.m.fleet.Attention[n-1]
+	if err := p.m.c.Ack(p.m.ctx, it.Key, seconds); err != nil {
+		p.say("%s", clean(errorText(err)))
+		return
+	}
+	p.say("Done for every console: %s", clean(it.Reason))
+}
+
+func (p *plain) snooze(text string) {
+	which, minutes, _ := strings.Cut(text, " ")
+	n, err := strconv.Atoi(minutes)
+	if err != nil || n <= 0 {
+		n = 60
+	}
+	p.ack(which, n*60)
+}

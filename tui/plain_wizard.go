@@ -1,0 +1,262 @@
+package tui
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"rig/engine"
+)
+
+// wizard asks a verb's questions line by line, shows the plan, and applies it
+// when the answer is the whole word or name that was asked for.
+func (p *plain) wizard(def wizardDef, target string) {
+	m := p.m
+	if m.opt.ReadOnly {
+		p.say("Read-only mode: no wizard opens.")
+		return
+	}
+	w := &wizard{def: def, name: newInput("")}
+	if target != "" && !p.aim(w, target) {
+		return
+	}
+	if def.fields != nil {
+		w.fields = def.fields(m, w.who)
+	}
+	p.say("%s: %s. An empty line takes what is offered, cancel leaves.", def.title, def.about)
+	for _, f := range w.fields {
+		if !p.ask(f, target) {
+			p.say("Left. Nothing was changed.")
+			return
+		}
+	}
+	for _, r := range w.requests(m) {
+		plan, err := m.c.Plan(m.ctx, r)
+		if err != nil {
+			p.say("There is no plan: %s", clean(errorText(err)))
+			return
+		}
+		w.plans = append(w.plans, plan)
+	}
+	p.propose(w)
+}
+
+// aim points the wizard at what was named: a rig, a seat, or nothing that is
+// known yet.
+func (p *plain) aim(w *wizard, target string) bool {
+	for i := range p.m.fleet.Rigs {
+		if r := &p.m.fleet.Rigs[i]; r.Name == target {
+			w.who.rig = r
+			return true
+		}
+	}
+	if !w.def.each && w.def.verb != engine.VerbAdopt {
+		return true
+	}
+	s := p.find(target)
+	if s == nil {
+		return false
+	}
+	w.who.seat, w.who.rig, w.who.seats = s, p.m.rig(s.RigID), []string{s.ID}
+	return true
+}
+
+// ask asks one question until the answer is right; false when it was left.
+func (p *plain) ask(f *field, target string) bool {
+	if f.input == nil {
+		f.input = newInput("")
+	}
+	if f.picked == nil {
+		f.picked = map[string]bool{}
+	}
+	if f.load != nil {
+		choices, err := f.load(p.m.ctx)
+		if err != nil {
+			p.say("The choices cannot be read: %s", clean(errorText(err)))
+		}
+		f.choices = append(f.choices, choices...)
+	}
+	if (f.id == "spec" || f.id == "rig") && target != "" {
+		f.input.set(target)
+		f.edited()
+		if f.wrong() == "" {
+			p.say("%s: %s", f.label, f.value())
+			return true
+		}
+	}
+	p.offer(f)
+	for {
+		line, ok := p.read()
+		if !ok || line == "cancel" {
+			return false
+		}
+		p.answer(f, line)
+		if why := f.wrong(); why != "" {
+			p.say("%s: %s", f.label, why)
+			continue
+		}
+		return true
+	}
+}
+
+// offer prints a question with its choices.
+func (p *plain) offer(f *field) {
+	offered := f.value()
+	if f.kind == fieldToggle {
+		offered = "no"
+		if f.on {
+			offered = "yes"
+		}
+	}
+	p.say("%s? %s Offered: %s", f.label, clean(f.help), orNothing(offered))
+	for i, c := range f.choices {
+		note := clean(c.Note)
+		if c.Reason != "" {
+			note = "cannot: " + clean(c.Reason)
+		}
+		p.say("  %d. %s %s", i+1, clean(c.Value), note)
+	}
+}
+
+// answer takes a line: a number of a choice, a text, yes or no.
+func (p *plain) answer(f *field, line string) {
+	if line == "" {
+		return
+	}
+	n, err := strconv.Atoi(line)
+	numbered := err == nil && n >= 1 && n <= len(f.choices)
+	switch f.kind {
+	case fieldToggle:
+		f.on = line == "yes" || line == "y"
+	case fieldMany:
+		f.picked = map[string]bool{}
+		for _, word := range words(line) {
+			if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= len(f.choices) {
+				word = f.choices[n-1].Value
+			}
+			f.picked[word] = true
+		}
+	case fieldPick, fieldFree:
+		if numbered {
+			line = f.choices[n-1].Value
+		}
+		f.input.set(line)
+		f.edited()
+	case fieldText:
+		f.input.set(line)
+	}
+}
+
+func (p *plain) read() (string, bool) {
+	select {
+	case line, ok := <-p.lines:
+		return strings.TrimSpace(line), ok
+	case <-p.m.ctx.Done():
+		return "", false
+	}
+}
+
+// propose prints the plans and applies them after the right answer.
+func (p *plain) propose(w *wizard) {
+	blocked := 0
+	for _, plan := range w.plans {
+		for _, l := range plan.Lines() {
+			p.say("%s%s", plainLead(l.Kind), clean(l.Text))
+		}
+		blocked += len(plan.Blockers)
+	}
+	if blocked > 0 || len(w.plans) == 0 {
+		p.say("%s: nothing can be applied.", plural(blocked, "blocker"))
+		return
+	}
+	word := w.nameNeeded()
+	if word == "" {
+		word = "yes"
+	}
+	p.say("Type %s to apply this; anything else leaves it.", word)
+	if line, ok := p.read(); !ok || line != word {
+		p.say("Left. Nothing was changed.")
+		return
+	}
+	for _, plan := range w.plans {
+		p.apply(plan)
+	}
+}
+
+func plainLead(k engine.LineKind) string {
+	switch k {
+	case engine.LineStep, engine.LineCommit:
+		return "    "
+	case engine.LineTitle, engine.LineNote:
+		return ""
+	case engine.LineCommand:
+		return "  in a shell: "
+	default:
+		return "  "
+	}
+}
+
+// apply applies one plan and says each step as it changes.
+func (p *plain) apply(plan *engine.Plan) {
+	ctx, cancel := context.WithCancel(p.m.ctx)
+	defer cancel()
+	news := make(chan engine.OpProgress, 64)
+	done := make(chan appliedMsg, 1)
+	go func() {
+		r, err := p.m.c.Apply(ctx, plan, func(o engine.OpProgress) {
+			select {
+			case news <- o:
+			default:
+			}
+		})
+		done <- appliedMsg{nil, r, err}
+	}()
+	said := map[string]engine.StepState{}
+	for {
+		select {
+		case o := <-news:
+			p.steps(o, said)
+		case msg := <-done:
+			for len(news) > 0 {
+				p.steps(<-news, said)
+			}
+			p.receipt(msg.receipt, msg.err)
+			return
+		}
+	}
+}
+
+func (p *plain) steps(o engine.OpProgress, said map[string]engine.StepState) {
+	for _, st := range o.Steps {
+		if st.State == engine.StepPending || said[st.StepID] == st.State {
+			continue
+		}
+		said[st.StepID] = st.State
+		if st.State == engine.StepStarted {
+			continue
+		}
+		p.say("  %s: %s %s %s", lookStep(st.State).word, clean(st.Title), p.m.stepTime(st), clean(st.Error))
+	}
+}
+
+func (p *plain) receipt(r *engine.Receipt, err error) {
+	if r != nil {
+		p.say("%s: %s, operation %s", lookOp(r.Operation.State).word, clean(r.Outcome), clean(r.Operation.ID))
+		for _, s := range r.Seats {
+			word, _ := outcomeWord(s.Outcome)
+			p.say("  %s: %s, %s %s", clean(s.Seat), word, clean(s.Action), clean(evidenceText(s.Evidence)))
+			if s.Error != nil {
+				p.say("    %s", clean(errorText(s.Error)))
+			}
+		}
+		for _, t := range r.Warnings {
+			p.say("  warning: %s", clean(t))
+		}
+		if r.Error != nil && err == nil {
+			err = r.Error
+		}
+	}
+	if err != nil {
+		p.say("It ended with: %s", clean(errorText(err)))
+	}
+}

@@ -1,0 +1,178 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rig/engine"
+)
+
+// readLine is one line of a text: a label and what it says. Without both it is
+// an empty line.
+type readLine struct {
+	label string
+	text  string
+	tone  tone
+}
+
+// reader is a dialog with a text to scroll.
+type reader struct {
+	title string
+	lines []readLine
+	copy  string
+	from  int
+	id    int // of the request that fills it, 0 when it is complete
+}
+
+func (r *reader) scope(*Model) scope                  { return scopeRead }
+func (r *reader) typing() bool                        { return false }
+func (r *reader) key(*Model, tea.KeyPressMsg) tea.Cmd { return nil }
+func (r *reader) paste(*Model, string) tea.Cmd        { return nil }
+
+func (r *reader) update(_ *Model, msg tea.Msg) tea.Cmd {
+	e, ok := msg.(explainedMsg)
+	if !ok || e.id != r.id || r.id == 0 {
+		return nil
+	}
+	r.id = 0
+	if e.err != nil {
+		r.lines = []readLine{{"", errorText(e.err), toneBad}}
+		return nil
+	}
+	r.lines = explainLines(e.explanation)
+	var b strings.Builder
+	for _, l := range r.lines {
+		b.WriteString(joinWords(" ", l.label, l.text) + "\n")
+	}
+	r.copy = b.String()
+	return nil
+}
+
+func (r *reader) move(m *Model, d move) tea.Cmd {
+	w, h := r.size(m.w, m.h-1)
+	n := len(r.wrapped(m.brush, w-4)) - (h - 2)
+	switch {
+	case d.to < 0:
+		r.from = 0
+	case d.to > 0:
+		r.from = n
+	case d.page != 0:
+		r.from += d.page * h / 2
+	default:
+		r.from += d.by
+	}
+	r.from = max(min(r.from, n), 0)
+	return nil
+}
+
+func (r *reader) size(cols, rows int) (int, int) { return dialogSize(92, 30, cols, rows) }
+
+// wrapped gives the drawn lines of the text in w cells.
+func (r *reader) wrapped(b brush, w int) []string {
+	label := 0
+	for _, l := range r.lines {
+		label = max(label, min(width(l.label), 14))
+	}
+	if label > 0 {
+		label += 2
+	}
+	var out []string
+	for _, l := range r.lines {
+		for i, part := range wrap(l.text, max(w-label, 8)) {
+			head := ""
+			if i == 0 {
+				head = cut(l.label, label-1)
+			}
+			k := toneDim
+			if l.text == "" {
+				k = toneStrong
+			}
+			out = append(out, b.line(w, false, seg{k, pad(head, label)}, seg{l.tone, part}))
+		}
+	}
+	return out
+}
+
+func (r *reader) view(m *Model, cols, rows int) []string {
+	w, h := r.size(cols, rows)
+	lines := r.wrapped(m.brush, w-4)
+	if len(lines)+2 < h {
+		h = len(lines) + 2
+	}
+	from := max(min(r.from, len(lines)-(h-2)), 0)
+	note := ""
+	if len(lines) > h-2 {
+		note = itoa(from+1) + "–" + itoa(min(from+h-2, len(lines))) + " of " + itoa(len(lines))
+	}
+	return m.brush.box(w, h, toneAccent, []seg{{toneStrong, r.title}}, note, inset(lines[from:min(from+h-2, len(lines))]))
+}
+
+// inset puts a space at both sides of each line.
+func inset(lines []string) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = " " + l + " "
+	}
+	return out
+}
+
+// openExplain asks where the fact under the cursor comes from.
+func (m *Model) openExplain() tea.Cmd {
+	s := m.screens[m.cur].subject(m)
+	if s.seat == nil {
+		return nil
+	}
+	r := &reader{title: "Explain " + s.topic + " of " + clean(s.seat.Address), id: m.next(), lines: []readLine{{"", "asking the engine", toneDim}}}
+	m.push(r)
+	c, ctx, id, seat, topic := m.c, m.ctx, r.id, s.seat.ID, s.topic
+	return func() tea.Msg {
+		x, err := c.Explain(ctx, seat, topic)
+		return explainedMsg{id, x, err}
+	}
+}
+
+func explainLines(x engine.Explanation) []readLine {
+	if len(x.Facts) == 0 {
+		return []readLine{{"", "nothing is known about this", toneDim}}
+	}
+	var out []readLine
+	for i, f := range x.Facts {
+		if i > 0 {
+			out = append(out, readLine{})
+		}
+		out = append(out, readLine{clean(f.Name), orUnknown(clean(f.Value)), toneStrong})
+		add := func(label, text string, k tone) {
+			if text != "" {
+				out = append(out, readLine{"  " + label, clean(text), k})
+			}
+		}
+		add("source", f.Source, toneText)
+		add("rule", f.Rule, toneText)
+		add("age", f.Age, toneText)
+		add("sure", confidenceWord(f.Confidence), toneText)
+		for _, c := range f.Competing {
+			add("but", c, toneNeed)
+		}
+	}
+	return out
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "?"
+	}
+	return s
+}
+
+func confidenceWord(c engine.Confidence) string {
+	switch c {
+	case engine.ConfidenceHigh:
+		return "yes"
+	case engine.ConfidenceLow:
+		return "not quite"
+	case engine.ConfidenceNone:
+		return "no"
+	}
+	return ""
+}

@@ -1,0 +1,133 @@
+package tui
+
+import (
+	"time"
+
+	"rig/engine"
+)
+
+// runLines shows the steps of a run with their states and times.
+func (w *wizard) runLines(m *Model, cols int) []string {
+	r := w.run
+	var out []string
+	for i, p := range r.plans {
+		k := toneStrong
+		if i > r.at {
+			k = toneDim
+		}
+		out = append(out, m.brush.line(cols, false, seg{k, string(p.Verb) + " " + clean(p.Target)}, seg{toneDim, m.runTime(r.progress[i].Op)}))
+		steps := r.progress[i].Steps
+		if len(steps) == 0 {
+			for _, s := range p.Steps() {
+				steps = append(steps, engine.OperationStep{Title: s.Title, Effect: s.Effect, State: engine.StepPending})
+			}
+		}
+		for _, st := range steps {
+			out = append(out, m.stepLine(st, cols, false))
+		}
+	}
+	return append(out, m.brush.blank(cols, 1)[0],
+		m.brush.text(cols, toneDim, m.reg.hint("run-close")+" closes this view; the operation goes on and stays on Operations ("+m.reg.hint("screen-operations")+")"))
+}
+
+func (m *Model) runTime(op engine.Operation) string {
+	switch {
+	case op.StartedAt.IsZero():
+		return ""
+	case op.EndedAt.IsZero():
+		return "  " + elapsed(m.now.Sub(op.StartedAt).Truncate(time.Second))
+	}
+	return "  " + elapsed(op.EndedAt.Sub(op.StartedAt))
+}
+
+// receiptLines says what really happened, seat by seat.
+func (w *wizard) receiptLines(m *Model, cols int) []string {
+	var out []string
+	for i, p := range w.run.plans {
+		if i > 0 {
+			out = append(out, m.brush.blank(cols, 1)...)
+		}
+		out = append(out, m.brush.line(cols, false, seg{toneStrong, string(p.Verb) + " " + clean(p.Target)}))
+		out = append(out, m.receipt(w.run.receipts[i], w.run.errs[i], cols)...)
+	}
+	return out
+}
+
+func (m *Model) receipt(r *engine.Receipt, err error, cols int) []string {
+	var out []string
+	if r != nil {
+		l := lookOp(r.Operation.State)
+		out = append(out, m.brush.line(cols, false, seg{l.tone, l.text(m.brush.g)}, seg{toneDim, "  " + clean(r.Outcome) + "  operation " + clean(r.Operation.ID) + m.eventWord(r)}))
+		for _, s := range r.Seats {
+			out = append(out, m.seatReceipt(s, cols)...)
+		}
+		for _, t := range r.Warnings {
+			out = append(out, m.paragraph(toneNeed, "  ! ", t, cols)...)
+		}
+		if r.Error != nil && err == nil {
+			err = r.Error
+		}
+	}
+	if err != nil {
+		e := asEngineError(err)
+		out = append(out, m.paragraph(toneBad, "  "+m.brush.g.fail+" ", e.Error()+"  ["+string(e.Code)+"]", cols)...)
+		if e.Hint != "" {
+			out = append(out, m.paragraph(toneAccent, "    "+m.brush.g.arrow+" ", e.Hint, cols)...)
+		}
+	}
+	return out
+}
+
+func (m *Model) eventWord(r *engine.Receipt) string {
+	if r.EventSeq == 0 {
+		return ""
+	}
+	return ", event " + itoa(int(r.EventSeq))
+}
+
+// seatReceipt is one seat of a receipt: its outcome in the words of the record,
+// what was done, and what proves it.
+func (m *Model) seatReceipt(s engine.SeatReceipt, cols int) []string {
+	word, k := outcomeWord(s.Outcome)
+	mark := m.brush.g.done
+	switch {
+	case s.Error != nil || s.Outcome == engine.ContinuityFailed:
+		mark, k = m.brush.g.fail, toneBad
+	case k == toneNeed:
+		mark = lookAttention.mark(m.brush.g)
+	}
+	if s.ContextDelivered {
+		word += ", context delivered"
+	}
+	segs := []seg{{k, "  " + mark + " "}, {toneText, pad(cutMiddle(clean(s.Seat), 26), 26) + "  "}, {k, word}}
+	more := joinWords(", ", clean(s.Action), string(s.Binding))
+	if s.Generation > 0 {
+		more = joinWords(", ", more, "generation "+itoa(int(s.Generation)))
+	}
+	if more != "" {
+		segs = append(segs, seg{toneDim, "  " + more})
+	}
+	out := []string{m.brush.line(cols, false, segs...)}
+	if ev := evidenceText(s.Evidence); ev != "" {
+		out = append(out, m.paragraph(toneDim, "      evidence: ", ev, cols)...)
+	}
+	if s.Error != nil {
+		out = append(out, m.paragraph(toneBad, "      ", s.Error.Error()+"  ["+string(s.Error.Code)+"]", cols)...)
+		if s.Error.Hint != "" {
+			out = append(out, m.paragraph(toneAccent, "      "+m.brush.g.arrow+" ", s.Error.Hint, cols)...)
+		}
+	}
+	return out
+}
+
+// paragraph wraps a text behind a lead.
+func (m *Model) paragraph(k tone, lead, text string, cols int) []string {
+	var out []string
+	for i, l := range wrap(clean(text), max(cols-width(lead), 8)) {
+		if i > 0 {
+			lead = pad("", width(lead))
+		}
+		out = append(out, m.brush.line(cols, false, seg{k, lead + l}))
+	}
+	return out
+}

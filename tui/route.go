@@ -1,0 +1,147 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+)
+
+// overlay is a dialog above the screen. The topmost one has the keys.
+type overlay interface {
+	scope(m *Model) scope
+	// typing says that printable keys are text now.
+	typing() bool
+	// key takes keys that are text, or that the registry does not know.
+	key(m *Model, k tea.KeyPressMsg) tea.Cmd
+	paste(m *Model, text string) tea.Cmd
+	// update takes answers of commands.
+	update(m *Model, msg tea.Msg) tea.Cmd
+	move(m *Model, d move) tea.Cmd
+	// view draws the framed dialog for a screen of cols by rows; every line is
+	// equally wide.
+	view(m *Model, cols, rows int) []string
+}
+
+func (m *Model) top() overlay {
+	if n := len(m.overlays); n > 0 {
+		return m.overlays[n-1]
+	}
+	return nil
+}
+
+func (m *Model) push(o overlay) { m.overlays = append(m.overlays, o) }
+
+// closeTop closes the topmost dialog.
+func (m *Model) closeTop() tea.Cmd {
+	if n := len(m.overlays); n > 0 {
+		m.overlays = m.overlays[:n-1]
+	}
+	return nil
+}
+
+// drop closes one dialog wherever it is.
+func (m *Model) drop(o overlay) {
+	kept := m.overlays[:0]
+	for _, other := range m.overlays {
+		if other != o {
+			kept = append(kept, other)
+		}
+	}
+	m.overlays = kept
+}
+
+// onKey sends a key where it belongs: text into a field, everything else through
+// the registry. A key that means nothing does nothing.
+func (m *Model) onKey(k tea.KeyPressMsg) tea.Cmd {
+	name := k.String()
+	if m.toast.stays {
+		m.toast = toast{}
+	}
+	top := m.top()
+	if w := m.wizard(); w != nil {
+		if cmd, soon := w.early(m, k); soon {
+			return cmd
+		}
+	}
+	text := k.Key().Text != "" && printable(k.Key().Text)
+	if text && (top != nil && top.typing() || top == nil && m.typing != nil) {
+		return m.onText(top, k)
+	}
+	if a := m.reg.find(m.scope(), name); a != nil {
+		if a.id != "quit" {
+			m.quitting = false
+		}
+		if why := a.why(m); why != "" {
+			return m.say(toneNeed, false, why)
+		}
+		return a.run(m)
+	}
+	return m.onText(top, k)
+}
+
+func (m *Model) onText(top overlay, k tea.KeyPressMsg) tea.Cmd {
+	switch {
+	case top != nil:
+		return top.key(m, k)
+	case m.typing != nil:
+		if m.typing.key(k) {
+			return m.setFilter(m.typing.text())
+		}
+	}
+	return nil
+}
+
+// onPaste puts pasted text into the field that has the keys. It never presses a
+// key: a pasted line break confirms nothing.
+func (m *Model) onPaste(text string) tea.Cmd {
+	if top := m.top(); top != nil {
+		return top.paste(m, text)
+	}
+	if m.typing != nil {
+		m.typing.insert(text)
+		return m.setFilter(m.typing.text())
+	}
+	return nil
+}
+
+// move moves the cursor of what has the keys.
+func (m *Model) move(d move) tea.Cmd {
+	if top := m.top(); top != nil {
+		return top.move(m, d)
+	}
+	return m.screens[m.cur].move(m, d)
+}
+
+func (m *Model) onWheel(e tea.Mouse) tea.Cmd {
+	switch e.Button {
+	case tea.MouseWheelUp:
+		return m.move(move{by: -3})
+	case tea.MouseWheelDown:
+		return m.move(move{by: 3})
+	default:
+		return nil
+	}
+}
+
+// onClick selects the row under the pointer; a click on the row that is selected
+// already opens it, as Enter does.
+func (m *Model) onClick(e tea.Mouse) tea.Cmd {
+	if m.top() != nil || m.typing != nil || e.Button != tea.MouseLeft || m.fleet == nil {
+		return nil
+	}
+	before := m.screens[m.cur].subject(m)
+	if !m.screens[m.cur].at(m, e.X, e.Y-m.headRows()) {
+		return nil
+	}
+	after := m.screens[m.cur].subject(m)
+	if before.seat != nil && before.seat == after.seat {
+		return m.jump()
+	}
+	return nil
+}
+
+func (m *Model) toggleMouse() tea.Cmd {
+	m.mouse = !m.mouse
+	if m.mouse {
+		return m.say(toneText, false, "mouse on: hold Shift to select text")
+	}
+	return m.say(toneText, false, "mouse off: the terminal selects text")
+}

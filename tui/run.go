@@ -1,0 +1,159 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"rig/engine"
+)
+
+// run is one applied wizard: its plans, one after the other, with their journals
+// and receipts. It belongs to the console, not to the dialog: closing the view
+// does not end it.
+type run struct {
+	plans    []*engine.Plan
+	at       int
+	progress []engine.OpProgress
+	receipts []*engine.Receipt
+	errs     []error
+	done     bool
+	news     chan engine.OpProgress
+	over     chan struct{}
+}
+
+func (r *run) plan() *engine.Plan { return r.plans[min(r.at, len(r.plans)-1)] }
+
+// ids lists the operations of a run.
+func (r *run) ids() string {
+	var out []string
+	for _, rc := range r.receipts {
+		if rc != nil {
+			out = append(out, rc.Operation.ID)
+		}
+	}
+	return joinWords(" ", out...)
+}
+
+// ok reports whether every plan ended clean.
+func (r *run) ok() bool {
+	for i := range r.plans {
+		if r.errs[i] != nil || r.receipts[i] == nil || !r.receipts[i].OK {
+			return false
+		}
+	}
+	return true
+}
+
+// confirm applies the plans that were shown.
+func (w *wizard) confirm(m *Model) tea.Cmd {
+	n := len(w.plans)
+	r := &run{plans: w.plans, progress: make([]engine.OpProgress, n), receipts: make([]*engine.Receipt, n), errs: make([]error, n)}
+	m.runs = append(m.runs, r)
+	w.run, w.phase, w.from = r, phaseRun, 0
+	m.marks, m.marked = map[string]bool{}, ""
+	return m.apply(r)
+}
+
+// apply applies the next plan of a run and follows its journal.
+func (m *Model) apply(r *run) tea.Cmd {
+	news, over := make(chan engine.OpProgress, 1), make(chan struct{})
+	r.news, r.over = news, over
+	c, ctx, p := m.c, m.ctx, r.plan()
+	work := func() tea.Msg {
+		defer close(over)
+		receipt, err := c.Apply(ctx, p, func(o engine.OpProgress) {
+			select { // only the newest journal matters
+			case <-news:
+			default:
+			}
+			select {
+			case news <- o:
+			default:
+			}
+		})
+		return appliedMsg{r, receipt, err}
+	}
+	return tea.Batch(work, r.follow())
+}
+
+func (r *run) follow() tea.Cmd {
+	news, over := r.news, r.over
+	return func() tea.Msg {
+		select {
+		case o := <-news:
+			return progressMsg{r, o}
+		case <-over:
+			return nil
+		}
+	}
+}
+
+func (m *Model) onProgress(msg progressMsg) tea.Cmd {
+	r := msg.run
+	if r.done {
+		return nil
+	}
+	r.progress[r.at] = msg.progress
+	return r.follow()
+}
+
+// onApplied keeps a receipt and goes on to the next plan, or ends the run. A
+// stale plan goes back to the preview, which shows what moved.
+func (m *Model) onApplied(msg appliedMsg) tea.Cmd {
+	r := msg.run
+	r.receipts[r.at], r.errs[r.at] = msg.receipt, msg.err
+	w := m.wizardOf(r)
+	if engine.CodeOf(msg.err) == engine.CodePlanStale && w != nil && len(r.plans) == 1 {
+		m.forget(r)
+		w.run, w.phase, w.silent = nil, phasePlan, false
+		return w.askPlan(m)
+	}
+	if r.at+1 < len(r.plans) {
+		r.at++
+		return m.apply(r)
+	}
+	r.done = true
+	m.forget(r)
+	if w != nil {
+		w.phase, w.from = phaseReceipt, 0
+		return w.open.light(m, guardTime)
+	}
+	k, word := toneBusy, "done"
+	if !r.ok() {
+		k, word = toneBad, "ended, not clean"
+		if msg.err != nil {
+			word = errorText(msg.err)
+		}
+	}
+	return m.say(k, k == toneBad, string(r.plan().Verb)+" "+r.plan().Target+": "+word+"; "+m.reg.hint("screen-operations")+" shows it")
+}
+
+// wizardOf finds the dialog that shows a run; nil when it was closed.
+func (m *Model) wizardOf(r *run) *wizard {
+	for _, o := range m.overlays {
+		if w, ok := o.(*wizard); ok && w.run == r {
+			return w
+		}
+	}
+	return nil
+}
+
+func (m *Model) forget(r *run) {
+	kept := m.runs[:0]
+	for _, other := range m.runs {
+		if other != r {
+			kept = append(kept, other)
+		}
+	}
+	m.runs = kept
+}
+
+// unsafeRun finds a run that would end with this console; nil when there is
+// none.
+func (m *Model) unsafeRun() *run {
+	for _, r := range m.runs {
+		if !r.done && !r.plan().Detached {
+			return r
+		}
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package tui
+
+import "strings"
+
+// column is one column of a table. Columns with a high rank go first when room
+// runs out; what is left over is given to the columns that can grow.
+type column struct {
+	head string
+	w    int  // cells it needs
+	most int  // cells it can use, 0 = w
+	rank int  // 0 stays always
+	tail bool // put text at the right end
+}
+
+// fitted is the width given to each column, 0 = dropped.
+type fitted []int
+
+const columnGap = 2
+
+// fit gives widths to columns in w cells.
+func fit(cols []column, w int) fitted {
+	out := make(fitted, len(cols))
+	for i, c := range cols {
+		out[i] = c.w
+	}
+	for total(out) > w {
+		worst := -1
+		for i, c := range cols {
+			if out[i] > 0 && c.rank > 0 && (worst < 0 || c.rank > cols[worst].rank) {
+				worst = i
+			}
+		}
+		if worst < 0 {
+			break
+		}
+		out[worst] = 0
+	}
+	spare := w - total(out)
+	for i, c := range cols {
+		if out[i] == 0 || c.most <= c.w || spare <= 0 {
+			continue
+		}
+		more := min(spare, c.most-c.w)
+		out[i] += more
+		spare -= more
+	}
+	if spare < 0 { // nothing left to drop: the first column gives way
+		out[0] = max(out[0]+spare, 1)
+	}
+	return out
+}
+
+func total(f fitted) int {
+	sum := 0
+	for _, n := range f {
+		if n > 0 {
+			sum += n + columnGap
+		}
+	}
+	return max(sum-columnGap, 0)
+}
+
+// row joins cells into pieces of the fitted widths. A cell is several pieces.
+func (f fitted) row(cols []column, cells [][]seg) []seg {
+	var out []seg
+	for i, c := range cells {
+		if i >= len(f) || f[i] == 0 {
+			continue
+		}
+		if len(out) > 0 {
+			out = append(out, seg{toneText, strings.Repeat(" ", columnGap)})
+		}
+		out = append(out, cell(c, f[i], cols[i].tail)...)
+	}
+	return out
+}
+
+// cell cuts or fills pieces to w cells.
+func cell(segs []seg, w int, tail bool) []seg {
+	n := 0
+	for _, s := range segs {
+		n += width(s.text)
+	}
+	if n <= w {
+		gap := seg{toneText, strings.Repeat(" ", w-n)}
+		if tail {
+			return append([]seg{gap}, segs...)
+		}
+		return append(append([]seg(nil), segs...), gap)
+	}
+	var out []seg
+	left := w
+	for _, s := range segs {
+		if left <= 0 {
+			break
+		}
+		t := s.text
+		if width(t) > left {
+			t = pad(cut(t, left), left)
+		}
+		out = append(out, seg{s.tone, t})
+		left -= width(t)
+	}
+	return out
+}
+
+// heads gives the heading of a table.
+func (f fitted) heads(cols []column) []seg {
+	cells := make([][]seg, len(cols))
+	for i, c := range cols {
+		cells[i] = []seg{{toneDim, c.head}}
+	}
+	return f.row(cols, cells)
+}

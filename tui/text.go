@@ -1,0 +1,176 @@
+package tui
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// clean makes foreign text safe to draw on one line: escapes and control
+// characters go, line breaks become spaces, and every cluster is one that all
+// terminals count alike.
+func clean(s string) string {
+	if plainASCII(s) {
+		return s
+	}
+	return tame(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t' || r == '\r' || r == '\u2028' || r == '\u2029':
+			return ' '
+		case r < ' ' || r >= 0x7f && r < 0xa0 || r == utf8.RuneError || direction(r):
+			return -1
+		}
+		return r
+	}, ansi.Strip(strings.ToValidUTF8(s, "?"))))
+}
+
+// plainASCII reports whether a text is printable ASCII throughout, which needs
+// no further care.
+func plainASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// direction reports the invisible characters that reorder or glue what follows
+// them. Inside a table they would move cells that are not theirs.
+func direction(r rune) bool {
+	switch {
+	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+		return true
+	case r == 0x200e, r == 0x200f, r == 0x061c, r == 0xfeff, r == 0x00ad, r == 0x200b:
+		return true
+	}
+	return false
+}
+
+// tame replaces the clusters whose width terminals disagree about (joined emoji,
+// flags, variation selectors) by what is sure, so that a border after them stays
+// where it is. The text must be free of escapes.
+func tame(s string) string {
+	if plainASCII(s) || ansi.StringWidth(s) == ansi.StringWidthWc(s) && !strings.ContainsAny(s, "\u200d\ufe0f") {
+		return s
+	}
+	var b strings.Builder
+	for s != "" {
+		_, _, n, _ := ansi.DecodeSequence(s, ansi.NormalState, nil)
+		if n <= 0 {
+			break
+		}
+		b.WriteString(tameCluster(s[:n]))
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// tameCluster gives one cluster in a form that is counted alike by cell tables
+// and by grapheme rules.
+func tameCluster(c string) string {
+	if ansi.StringWidth(c) == ansi.StringWidthWc(c) && !strings.ContainsAny(c, "\u200d\ufe0f") {
+		return c
+	}
+	first, _ := utf8.DecodeRuneInString(c)
+	if first >= 0x1f1e6 && first <= 0x1f1ff { // regional indicators: the letters of the flag
+		var b strings.Builder
+		for _, r := range c {
+			if r >= 0x1f1e6 && r <= 0x1f1ff {
+				b.WriteRune('A' + r - 0x1f1e6)
+			}
+		}
+		return b.String()
+	}
+	if one := string(first); ansi.StringWidth(one) == ansi.StringWidthWc(one) {
+		return one
+	}
+	return "?"
+}
+
+// width is the number of cells a text takes, escapes not counted.
+func width(s string) int { return ansi.StringWidth(s) }
+
+// pad fills a text with spaces up to w cells; a longer one is cut at the end.
+func pad(s string, w int) string {
+	n := width(s)
+	switch {
+	case w <= 0:
+		return ""
+	case n > w:
+		return cut(s, w)
+	}
+	return s + strings.Repeat(" ", w-n)
+}
+
+// padLeft puts a text at the right end of w cells.
+func padLeft(s string, w int) string {
+	if n := width(s); n < w {
+		return strings.Repeat(" ", w-n) + s
+	}
+	return cut(s, w)
+}
+
+// cut shortens a text to at most w cells, ending in an ellipsis when something
+// was lost.
+func cut(s string, w int) string {
+	switch {
+	case w <= 0:
+		return ""
+	case width(s) <= w:
+		return s
+	}
+	out := ansi.Truncate(s, w, "…")
+	return out
+}
+
+// cutMiddle shortens a name to at most w cells and keeps both ends: the start
+// says which group, the end says which member.
+func cutMiddle(s string, w int) string {
+	n := width(s)
+	switch {
+	case w <= 0:
+		return ""
+	case n <= w:
+		return s
+	case w < 4:
+		return cut(s, w)
+	}
+	head := (w - 1 + 1) / 2
+	tail := w - 1 - head
+	left := ansi.Truncate(s, head, "")
+	right := ansi.TruncateLeft(s, n-tail, "")
+	for width(left)+1+width(right) > w && right != "" { // a wide cell at the seam
+		_, size := utf8.DecodeRuneInString(right)
+		right = right[size:]
+	}
+	return left + "…" + right
+}
+
+// wrap breaks a text into lines of at most w cells, at spaces where it can.
+func wrap(s string, w int) []string {
+	if w <= 0 {
+		return nil
+	}
+	s = strings.TrimRight(s, " ")
+	if s == "" {
+		return []string{""}
+	}
+	lines := strings.Split(ansi.Wrap(s, w, " /"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return lines
+}
+
+// plural gives "1 seat", "2 seats".
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	if strings.HasSuffix(one, "y") {
+		return itoa(n) + " " + strings.TrimSuffix(one, "y") + "ies"
+	}
+	return itoa(n) + " " + one + "s"
+}

@@ -1,0 +1,208 @@
+package tui
+
+import (
+	"strings"
+
+	"rig/engine"
+)
+
+// wizardDefs lists the verbs that have a wizard. A verb is one value; its
+// questions and the request they make are all there is to write for it.
+func wizardDefs() []wizardDef {
+	return []wizardDef{upDef(), downDef(), launchDef(), adoptDef(), releaseDef(), handoverDef()}
+}
+
+// upArgs, downArgs, launchArgs and adoptArgs are the arguments as the planners
+// read them.
+type upArgs struct {
+	Spec  string            `json:"spec"`
+	Cwd   string            `json:"cwd,omitempty"`
+	Env   map[string]string `json:"env,omitempty"`
+	Fresh []string          `json:"fresh,omitempty"`
+}
+
+type downArgs struct {
+	Snapshot bool `json:"snapshot,omitempty"`
+	Delete   bool `json:"delete,omitempty"`
+}
+
+type launchArgs struct {
+	Seats []string `json:"seats,omitempty"`
+}
+
+type adoptArgs struct {
+	Discovered string `json:"discovered"`
+}
+
+type handoverArgs struct {
+	Source string `json:"source,omitempty"`
+}
+
+func upDef() wizardDef {
+	return wizardDef{
+		verb: engine.VerbUp, keys: []string{"U"}, label: "up", title: "Bring a rig up", in: scopeScreens, foot: 70,
+		about: "bring a rig up from a spec or a starter, or back by its name",
+		fields: func(m *Model, s subject) []*field {
+			spec := &field{
+				id: "spec", label: "Spec", kind: fieldFree, required: true, load: m.opt.Starters, choices: stoppedRigs(m, s),
+				empty: "a path, a starter, or a rig on record", help: "a path to a spec, a starter, or the name of a rig on record",
+			}
+			return []*field{
+				spec,
+				{id: "cwd", label: "Directory", empty: "as the spec says", help: "replaces the directory that relative ones start from"},
+				{id: "env", label: "Environment", empty: "nothing more", help: "KEY=value words, added to every seat", check: checkEnv},
+				{id: "fresh", label: "Start fresh", empty: "nobody", help: "logical ids (pod.member) that are deliberately started without their conversation"},
+			}
+		},
+		target: func(_ *Model, _ subject, a answers) string { return a.text("spec") },
+		request: func(a answers, target string) engine.Request {
+			return engine.Request{Target: target, Args: args(upArgs{
+				Spec: a.text("spec"), Cwd: a.text("cwd"), Env: parseEnv(a.text("env")), Fresh: words(a.text("fresh")),
+			})}
+		},
+	}
+}
+
+// stoppedRigs offers the rigs that can be brought back, the one under the cursor
+// first.
+func stoppedRigs(m *Model, s subject) []Choice {
+	var out []Choice
+	for i := range m.fleet.Rigs {
+		r := &m.fleet.Rigs[i]
+		if r.Running == len(r.Seats) {
+			continue
+		}
+		c := Choice{Value: r.Name, Note: "on record, " + itoa(r.Running) + "/" + itoa(len(r.Seats)) + " running"}
+		if s.rig != nil && s.rig.ID == r.ID {
+			out = append([]Choice{c}, out...)
+		} else {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func words(s string) []string {
+	return strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' })
+}
+
+func checkEnv(s string) string {
+	for _, w := range strings.Fields(s) {
+		if k, _, ok := strings.Cut(w, "="); !ok || k == "" {
+			return "“" + w + "” is not KEY=value"
+		}
+	}
+	return ""
+}
+
+func parseEnv(s string) map[string]string {
+	var out map[string]string
+	for _, w := range strings.Fields(s) {
+		if k, v, ok := strings.Cut(w, "="); ok {
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// rigField asks for a rig, with the one under the cursor first.
+func rigField(m *Model, s subject) *field {
+	f := &field{id: "rig", label: "Rig", kind: fieldPick, required: true, empty: "type to search"}
+	for i := range m.fleet.Rigs {
+		r := &m.fleet.Rigs[i]
+		f.choices = append(f.choices, Choice{Value: r.Name, Note: lookRig(r.Life).word + ", " + itoa(r.Running) + "/" + itoa(len(r.Seats)) + " running"})
+		if s.rig != nil && s.rig.ID == r.ID {
+			f.at = i
+		}
+	}
+	return f
+}
+
+func reasonField(required bool) *field {
+	return &field{id: "reason", label: "Reason", required: required, empty: "none given", help: "goes into the record, with your name"}
+}
+
+func whyNoRigs(m *Model) string {
+	if m.fleet == nil || len(m.fleet.Rigs) == 0 {
+		return "there is no rig: " + m.reg.hint("up") + " brings one up"
+	}
+	return ""
+}
+
+func downDef() wizardDef {
+	return wizardDef{
+		verb: engine.VerbDown, keys: []string{"D"}, label: "down", title: "Take a rig down", in: scopeScreens, foot: 72,
+		about:    "stop every seat of a rig; a snapshot is attempted first",
+		disabled: whyNoRigs,
+		fields: func(m *Model, s subject) []*field {
+			return []*field{
+				rigField(m, s),
+				{id: "snapshot", label: "Snapshot", kind: fieldToggle, on: true, help: "attempted before anything stops; its failure is reported and stops nothing"},
+				{id: "delete", label: "Delete", kind: fieldToggle, help: "forget the rig on record when all of it has stopped"},
+				reasonField(false),
+			}
+		},
+		target: func(_ *Model, _ subject, a answers) string { return a.text("rig") },
+		request: func(a answers, target string) engine.Request {
+			return engine.Request{Target: target, Args: args(downArgs{Snapshot: a.yes("snapshot"), Delete: a.yes("delete")})}
+		},
+	}
+}
+
+func launchDef() wizardDef {
+	return wizardDef{
+		verb: engine.VerbLaunch, keys: []string{"L"}, label: "launch", title: "Launch seats that do not run", in: scopeScreens, foot: 68,
+		about:    "launch seats of a rig that do not run: what is marked, or all of them",
+		disabled: whyNoRigs,
+		fields: func(m *Model, s subject) []*field {
+			return []*field{launchField(m, s), reasonField(true)}
+		},
+		target: func(m *Model, s subject, _ answers) string {
+			if s.rig == nil {
+				return ""
+			}
+			return s.rig.Name
+		},
+		request: func(a answers, target string) engine.Request {
+			return engine.Request{Target: target, Args: args(launchArgs{Seats: a.list("seats")})}
+		},
+	}
+}
+
+// launchField lists the seats of the rig: those that run cannot be chosen.
+func launchField(m *Model, s subject) *field {
+	f := &field{
+		id: "seats", label: "Seats", kind: fieldMany, empty: "every seat that does not run", picked: map[string]bool{},
+		check: func(string) string { return "" },
+	}
+	if s.rig == nil && len(m.fleet.Rigs) > 0 {
+		s.rig = &m.fleet.Rigs[0]
+	}
+	if s.rig == nil {
+		return f
+	}
+	f.help = "seats of " + clean(s.rig.Name) + "; none chosen means every one that does not run"
+	wanted := map[string]bool{}
+	for _, id := range s.seats {
+		wanted[id] = true
+	}
+	for i := range s.rig.Seats {
+		seat := &s.rig.Seats[i]
+		c := Choice{Value: seat.Logical, Note: lookOf(seat).word + dashed(clean(seat.LifeWhy))}
+		if !launchable(seat.Life) {
+			c.Reason = "it is " + lookOf(seat).word
+		} else if wanted[seat.ID] && len(s.seats) < len(s.rig.Seats) {
+			f.picked[seat.Logical] = true
+		}
+		f.choices = append(f.choices, c)
+	}
+	return f
+}
+
+// launchable reports whether a seat could be launched: it is known not to run.
+func launchable(l engine.SeatLife) bool {
+	return l == engine.LifeStopped || l == engine.LifeNever || l == engine.LifeDead || l == engine.LifeLost
+}

@@ -1,0 +1,125 @@
+package tui
+
+import "rig/engine"
+
+// seatTarget is the seat a wizard was opened on.
+func seatTarget(m *Model, s subject, a answers) string {
+	if t := a.text("seat"); t != "" {
+		return t
+	}
+	if s.seat != nil {
+		return s.seat.Address
+	}
+	return ""
+}
+
+// seatField asks for a seat, with the one under the cursor first. no says why a
+// seat cannot be chosen.
+func seatField(m *Model, s subject, no func(*engine.SeatView) string) *field {
+	f := &field{id: "seat", label: "Seat", kind: fieldPick, required: true, empty: "type to search"}
+	for i, seat := range m.fleet.Seats() {
+		f.choices = append(f.choices, Choice{Value: seat.Address, Note: lookOf(seat).word + ", " + runtimeWord(seat.Runtime), Reason: no(seat)})
+		if s.seat != nil && s.seat.ID == seat.ID {
+			f.at = i
+		}
+	}
+	return f
+}
+
+func adoptDef() wizardDef {
+	return wizardDef{
+		verb: engine.VerbAdopt, keys: []string{"A"}, label: "adopt", title: "Adopt a session", in: scopeScreens, foot: 74,
+		about:    "bind a session that you started yourself to a seat; it stays yours and is never killed",
+		disabled: whyNoRigs,
+		fields: func(m *Model, s subject) []*field {
+			return []*field{
+				{
+					id: "discovered", label: "Session", kind: fieldFree, required: true, load: m.opt.Discovered,
+					empty: "type to search", help: "sessions that were found in tmux; rig discover --rescan looks again",
+				},
+				seatField(m, s, func(seat *engine.SeatView) string {
+					if launchable(seat.Life) {
+						return ""
+					}
+					return "it is " + lookOf(seat).word
+				}),
+			}
+		},
+		target: seatTarget,
+		request: func(a answers, target string) engine.Request {
+			return engine.Request{Target: target, Args: args(adoptArgs{Discovered: a.text("discovered")})}
+		},
+	}
+}
+
+func releaseDef() wizardDef {
+	return wizardDef{
+		verb: engine.VerbRelease, keys: []string{"X"}, label: "release", title: "Release an adopted session", in: scopeSeats, foot: 76,
+		about:    "let go of an adopted session: it goes on as yours, the seat is empty",
+		disabled: whyNoRelease, each: true,
+		request: func(_ answers, target string) engine.Request {
+			return engine.Request{Target: target, Args: args(struct{}{})}
+		},
+	}
+}
+
+func whyNoRelease(m *Model) string {
+	s := m.here()
+	switch {
+	case len(m.marks) > 0:
+		return ""
+	case s.seat == nil:
+		return "put the cursor on a seat first"
+	case s.seat.Origin != engine.OriginClaimed:
+		return clean(s.seat.Address) + " was not adopted: only an adopted session can be released"
+	}
+	return ""
+}
+
+func handoverDef() wizardDef {
+	return wizardDef{
+		verb: engine.VerbHandover, keys: []string{"H"}, label: "handover", title: "Hand a seat over", in: scopeSeats, foot: 35,
+		about:    "put a new occupant into a seat; the one there is safe until the new one is proven",
+		disabled: whyNoHandover, each: true,
+		fields: func(*Model, subject) []*field {
+			return []*field{
+				{
+					id: "source", label: "Source", kind: fieldFree, required: true, empty: "type to search",
+					help: "where the successor's knowledge comes from",
+					choices: []Choice{
+						{Value: "fresh", Note: "a new conversation, with a packet of the state of the work"},
+						{Value: "rebuild", Note: "a new conversation, primed from the seat's artifacts"},
+					},
+				},
+				reasonField(true),
+			}
+		},
+		request: func(a answers, target string) engine.Request {
+			return engine.Request{Target: target, Args: args(handoverArgs{Source: a.text("source")})}
+		},
+	}
+}
+
+func whyNoHandover(m *Model) string {
+	s := m.here()
+	switch {
+	case len(m.marks) > 0:
+		return ""
+	case s.seat == nil:
+		return "put the cursor on a seat first"
+	case s.seat.Life != engine.LifeRunning:
+		return clean(s.seat.Address) + " is " + lookOf(s.seat).word + ": " + m.reg.hint("launch") + " launches it"
+	}
+	return ""
+}
+
+// undoDef undoes one operation: it asks nothing and goes straight to the plan.
+func undoDef(op engine.OpView) wizardDef {
+	return wizardDef{
+		verb: engine.VerbUndo, title: "Undo " + string(op.Verb) + " of " + clean(op.Target),
+		target: func(*Model, subject, answers) string { return op.ID },
+		request: func(_ answers, target string) engine.Request {
+			return engine.Request{Target: target, Args: args(struct{}{})}
+		},
+	}
+}

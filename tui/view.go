@@ -1,0 +1,293 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"rig/engine"
+)
+
+// View draws the console. It reads the model and changes nothing.
+func (m *Model) View() tea.View {
+	v := tea.NewView(strings.Join(m.frame(), "\n"))
+	v.AltScreen = true
+	v.WindowTitle = m.title()
+	if m.mouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
+	return v
+}
+
+// title is the terminal's title: how much waits for a person.
+func (m *Model) title() string {
+	t := "rig"
+	if m.fleet != nil && m.fleet.Totals.Attention > 0 {
+		t += " " + itoa(m.fleet.Totals.Attention) + " need you"
+	}
+	if m.opt.Marker {
+		t += " r" + itoa(int(m.Revision())) + " " + m.Screen()
+	}
+	return t
+}
+
+// frame gives the lines of the screen, each exactly as wide as the terminal.
+func (m *Model) frame() []string {
+	if m.w <= 0 || m.h <= 0 {
+		return nil
+	}
+	if shapeOf(m.w, m.h) == shapeTiny {
+		return m.tooSmall()
+	}
+	lines := m.header()
+	body := m.h - len(lines) - 1
+	lines = append(lines, m.brush.fill(m.body(m.w, body), m.w, body)...)
+	lines = append(lines, m.footer())
+	for _, o := range m.overlays {
+		lines = m.over(lines, o)
+	}
+	return lines
+}
+
+// over draws a dialog in the middle of what is below it, and that dimmed.
+func (m *Model) over(below []string, o overlay) []string {
+	d := o.view(m, m.w, m.h-1)
+	if len(d) == 0 {
+		return below
+	}
+	foot := below[len(below)-1]
+	top := max((m.h-1-len(d))/2, 0)
+	dw := width(d[0])
+	left := max((m.w-dw)/2, 0)
+	out := make([]string, len(below))
+	for y, l := range below {
+		plain := ansi.Strip(l)
+		if y < top || y >= top+len(d) {
+			out[y] = m.brush.text(m.w, toneOff, plain)
+			continue
+		}
+		before := pad(ansi.Truncate(plain, left, ""), left)
+		after := ansi.Cut(plain, left+dw, m.w)
+		after = strings.Repeat(" ", max(m.w-left-dw-width(after), 0)) + after
+		out[y] = m.brush.paint(toneOff, before) + d[y-top] + m.brush.paint(toneOff, after)
+	}
+	out[len(out)-1] = foot
+	return out
+}
+
+// tooSmall is the note for a terminal that is too small, in any size.
+func (m *Model) tooSmall() []string {
+	notes := []string{"rig needs " + itoa(minCols) + "x" + itoa(minRows), "this is " + itoa(m.w) + "x" + itoa(m.h)}
+	if m.fleet != nil && m.fleet.Totals.Attention > 0 {
+		notes = append(notes, itoa(m.fleet.Totals.Attention)+" need you")
+	}
+	out := m.brush.blank(m.w, m.h)
+	top := max((m.h-len(notes))/2, 0)
+	for i, n := range notes {
+		if top+i < len(out) {
+			left := max((m.w-width(n))/2, 0)
+			out[top+i] = m.brush.text(m.w, toneText, strings.Repeat(" ", left)+n)
+		}
+	}
+	return out
+}
+
+// headRows is the height of the header: one line, and a rule where there is room.
+func (m *Model) headRows() int {
+	if m.h < previewRows {
+		return 1
+	}
+	return 2
+}
+
+// bodySize is what a screen has to draw in.
+func (m *Model) bodySize() (int, int) { return m.w, m.h - m.headRows() - 1 }
+
+// header shows where one is, and the state of the whole at its right.
+func (m *Model) header() []string {
+	right := m.status(m.w)
+	rw := 0
+	for _, s := range right {
+		rw += width(s.text)
+	}
+	left := m.tabs(m.w - rw - 1)
+	lw := 0
+	for _, s := range left {
+		lw += width(s.text)
+	}
+	segs := append(left, seg{toneText, strings.Repeat(" ", max(m.w-lw-rw, 1))})
+	out := []string{m.brush.line(m.w, false, append(segs, right...)...)}
+	if m.headRows() > 1 {
+		out = append(out, m.brush.rule(m.w, "", toneBorder))
+	}
+	return out
+}
+
+// tabs names the screens; where the room is short, only the one that is shown.
+func (m *Model) tabs(w int) []seg {
+	brand := seg{toneStrong, " rig "}
+	all := []seg{brand}
+	total := width(brand.text)
+	for _, s := range screenList() {
+		k := toneDim
+		if s.id == m.cur {
+			k = toneStrong
+		}
+		name := s.name
+		if s.id == screenAttention && m.fleet != nil && m.fleet.Totals.Attention > 0 {
+			name += " (" + itoa(m.fleet.Totals.Attention) + ")"
+			if s.id != m.cur {
+				k = toneNeed
+			}
+		}
+		all = append(all, seg{toneAccent, " " + itoa(s.place) + " "}, seg{k, name})
+		total += width(name) + 3
+	}
+	if total <= w {
+		return all
+	}
+	cur := infoOf(m.cur)
+	return []seg{brand, {toneAccent, " " + itoa(cur.place) + " "}, {toneStrong, cur.name}}
+}
+
+// status counts what is there and says how tmux is read, dropped from the left
+// as room runs out.
+func (m *Model) status(w int) []seg {
+	f := m.fleet
+	if f == nil {
+		return []seg{{toneDim, "reading the record "}}
+	}
+	parts := [][]seg{}
+	add := func(k tone, text string) { parts = append(parts, []seg{{k, text}}) }
+	if m.opt.ReadOnly {
+		add(toneNeed, "read-only")
+	}
+	if w >= stackCols {
+		add(toneDim, plural(f.Totals.Seats, "seat"))
+	}
+	add(toneDim, itoa(f.Totals.Running)+" running")
+	if n := f.Totals.Attention; n > 0 {
+		add(toneNeed, lookWaiting.mark(m.brush.g)+" "+itoa(n))
+	}
+	if text, k := m.serverWord(); text != "" {
+		add(k, text)
+	}
+	var out []seg
+	for i, p := range parts {
+		if i > 0 {
+			out = append(out, seg{toneBorder, " " + m.brush.g.dot + " "})
+		}
+		out = append(out, p...)
+	}
+	return append(out, seg{toneText, " "})
+}
+
+// serverWord says how much the picture can be trusted.
+func (m *Model) serverWord() (string, tone) {
+	f := m.fleet
+	switch {
+	case m.streams.ended:
+		return "stopped", toneBad
+	case f.RecordErr != "":
+		return "record error", toneBad
+	case !f.Live:
+		return "from the record", toneStart
+	case f.Server.State == engine.Absent:
+		return "no tmux server", toneNeed
+	case f.Server.State == engine.Unknown:
+		return "tmux ?", toneBad
+	case f.Server.Path == "batch":
+		return "tmux batch", toneDim
+	}
+	return "live", toneBusy
+}
+
+// footer shows the news if there are any, else the keys that work here, most
+// useful first; what does not fit is dropped.
+func (m *Model) footer() string {
+	right := m.footRight()
+	rw := 0
+	for _, s := range right {
+		rw += width(s.text)
+	}
+	room := m.w - rw
+	var segs []seg
+	switch {
+	case m.typing != nil && m.top() == nil:
+		label := " filter: "
+		return m.brush.line(width(label), false, seg{toneAccent, label}) +
+			m.typing.view(m.brush, min(m.w-width(label), 30), true, "") + m.keyLine(max(m.w-width(label)-30, 0))
+	case m.toast.text != "":
+		segs = []seg{{m.toast.tone, " " + cut(m.toast.text, m.w-2)}}
+		return m.brush.line(m.w, false, segs...)
+	default:
+		return m.keyLine(room) + m.brush.line(rw, false, right...)
+	}
+}
+
+// keyLine lists the keys that work now in w cells.
+func (m *Model) keyLine(w int) string {
+	var segs []seg
+	used := 1
+	segs = append(segs, seg{toneText, " "})
+	for _, a := range m.reg.footer(m.scope()) {
+		if a.why(m) != "" {
+			continue
+		}
+		n := width(a.key()) + 1 + width(a.label) + 2
+		if used+n-2 > w {
+			break
+		}
+		segs = append(segs, seg{toneAccent, a.key()}, seg{toneDim, " " + a.label + "  "})
+		used += n
+	}
+	return m.brush.line(w, false, segs...)
+}
+
+// footRight shows the filter, the marks and the place in the list.
+func (m *Model) footRight() []seg {
+	if m.top() != nil {
+		return nil
+	}
+	var out []seg
+	if f := m.filters[m.cur]; f != "" {
+		out = append(out, seg{toneAccent, "/" + cut(clean(f), 16) + " "})
+	}
+	if n := len(m.marks); n > 0 {
+		out = append(out, seg{toneNeed, itoa(n) + " marked "})
+	}
+	return out
+}
+
+// body draws the screen, or what stands in for it before there is anything.
+func (m *Model) body(w, h int) []string {
+	f := m.fleet
+	switch {
+	case f == nil:
+		return m.notice(w, h, "Reading the record", "The first picture comes from the record, then tmux is asked.")
+	case f.RecordErr != "":
+		return m.notice(w, h, "The record cannot be read", clean(f.RecordErr),
+			"rig doctor says what is wrong; seats go on without the record.", m.reg.hint("quit")+" quits")
+	}
+	return m.screens[m.cur].view(m, w, h)
+}
+
+// notice is a text in the middle of nothing: what is the case, and what to do.
+func (m *Model) notice(w, h int, head string, texts ...string) []string {
+	inner := min(w-4, 72)
+	var lines []string
+	put := func(k tone, s string) {
+		for _, l := range wrap(s, inner) {
+			left := max((w-width(l))/2, 0)
+			lines = append(lines, m.brush.text(w, k, strings.Repeat(" ", left)+l))
+		}
+	}
+	put(toneStrong, head)
+	for _, t := range texts {
+		lines = append(lines, m.brush.blank(w, 1)...)
+		put(toneDim, t)
+	}
+	top := max((h-len(lines))/3, 0)
+	return m.brush.fill(append(m.brush.blank(w, top), lines...), w, h)
+}

@@ -1,0 +1,318 @@
+package tui
+
+import (
+	"encoding/json"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rig/engine"
+)
+
+// wizardDef is a verb as data: what to ask, and how the answers make requests.
+// Everything after that is the same for all of them.
+type wizardDef struct {
+	verb     engine.Verb
+	keys     []string
+	label    string // footer
+	about    string // help and palette
+	title    string
+	in       scope
+	foot     int
+	disabled func(m *Model) string
+	fields   func(m *Model, s subject) []*field
+	// request makes one request; with each set, one for every seat it was opened
+	// on.
+	request func(a answers, target string) engine.Request
+	each    bool
+	target  func(m *Model, s subject, a answers) string
+}
+
+// answers are the fields of a wizard by id.
+type answers map[string]*field
+
+func (a answers) text(id string) string {
+	if f := a[id]; f != nil {
+		return f.value()
+	}
+	return ""
+}
+
+func (a answers) yes(id string) bool { return a[id] != nil && a[id].on }
+
+func (a answers) list(id string) []string {
+	if f := a[id]; f != nil {
+		return f.values()
+	}
+	return nil
+}
+
+// args marshals a verb's arguments.
+func args(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil { // structs of strings and booleans always marshal
+		return nil
+	}
+	return b
+}
+
+// phase is where a wizard stands.
+type phase int
+
+const (
+	phaseAsk phase = iota
+	phasePlan
+	phasePreview
+	phaseConfirm
+	phaseRun
+	phaseReceipt
+)
+
+// wizard is a verb on its way: ask, plan, preview, confirm, run, receipt. It is
+// the only place from which anything is applied.
+type wizard struct {
+	def    wizardDef
+	who    subject
+	fields []*field
+	at     int
+	phase  phase
+
+	asked  int // number of the planning request under way, 0 = none
+	silent bool
+	due    bool // a look at the facts is due
+	plans  []*engine.Plan
+	moved  []engine.Change
+	err    error
+
+	from  int // first visible line
+	open  fuse
+	pause fuse
+	name  *input
+	run   *run
+}
+
+// guardTime is how long keys are ignored after the last question appeared.
+const guardTime = 300 * time.Millisecond
+
+// replanTime is how often the facts are looked at again while a plan is shown.
+const replanTime = time.Second
+
+// wizard is the topmost dialog when that is a wizard.
+func (m *Model) wizard() *wizard {
+	w, ok := m.top().(*wizard)
+	if !ok {
+		return nil
+	}
+	return w
+}
+
+// openWizard opens a verb on what is marked, or else on what the cursor stands
+// on. A verb without questions goes straight to its plan.
+func (m *Model) openWizard(def wizardDef) tea.Cmd {
+	w := &wizard{def: def, who: m.here(), name: newInput("")}
+	if len(m.marks) > 0 {
+		w.who.seats = nil
+		for _, s := range m.fleet.Seats() {
+			if m.marks[s.ID] {
+				w.who.seats = append(w.who.seats, s.ID)
+			}
+		}
+		w.who.seat = m.seats[w.who.seats[0]]
+		w.who.rig = m.rig(w.who.seat.RigID)
+	}
+	if def.fields != nil {
+		w.fields = def.fields(m, w.who)
+	}
+	var cmds []tea.Cmd
+	for _, f := range w.fields {
+		if f.input == nil {
+			f.input = newInput("")
+		}
+		if f.picked == nil {
+			f.picked = map[string]bool{}
+		}
+		if f.load != nil {
+			cmds = append(cmds, w.loadChoices(m, f))
+		}
+	}
+	m.push(w)
+	if len(w.fields) == 0 {
+		cmds = append(cmds, w.plan(m))
+	}
+	return tea.Batch(cmds...)
+}
+
+func (*wizard) loadChoices(m *Model, f *field) tea.Cmd {
+	f.loading, f.asked = true, m.next()
+	id, ctx, name, load := f.asked, m.ctx, f.id, f.load
+	return func() tea.Msg {
+		choices, err := load(ctx)
+		return choicesMsg{id, name, choices, err}
+	}
+}
+
+func (w *wizard) answers() answers {
+	a := answers{}
+	for _, f := range w.fields {
+		a[f.id] = f
+	}
+	return a
+}
+
+// requests makes what the answers ask for.
+func (w *wizard) requests(m *Model) []engine.Request {
+	a := w.answers()
+	var out []engine.Request
+	if w.def.each {
+		for _, id := range w.who.seats {
+			if s := m.seats[id]; s != nil {
+				out = append(out, w.def.request(a, s.Address))
+			}
+		}
+	} else {
+		out = append(out, w.def.request(a, w.def.target(m, w.who, a)))
+	}
+	for i := range out {
+		out[i].Verb, out[i].Operator = w.def.verb, m.operator
+		if out[i].Reason == "" {
+			out[i].Reason = a.text("reason")
+		}
+	}
+	return out
+}
+
+// plan makes the plan, or makes it again. Nothing is changed by it.
+func (w *wizard) plan(m *Model) tea.Cmd {
+	w.phase, w.err, w.silent, w.from = phasePlan, nil, false, 0
+	return w.askPlan(m)
+}
+
+func (w *wizard) askPlan(m *Model) tea.Cmd {
+	w.asked = m.next()
+	c, ctx, id, reqs := m.c, m.ctx, w.asked, w.requests(m)
+	return func() tea.Msg {
+		out := plannedMsg{id: id}
+		for _, r := range reqs {
+			p, err := c.Plan(ctx, r)
+			if err != nil {
+				out.err = err
+				return out
+			}
+			out.plans = append(out.plans, p)
+		}
+		return out
+	}
+}
+
+// onPlanned shows a plan. When it is another than the one shown, the last
+// question is taken back and what moved is said.
+func (w *wizard) onPlanned(msg plannedMsg) {
+	w.asked = 0
+	if msg.err != nil {
+		if w.silent && w.phase == phaseConfirm {
+			w.phase = phasePreview
+		}
+		if w.silent { // the plan that is shown stands; applying it re-reads everything
+			w.err = msg.err
+			return
+		}
+		w.err, w.plans = msg.err, nil
+		return
+	}
+	w.err = nil
+	w.moved = moved(w.plans, msg.plans)
+	if w.phase == phasePlan || len(w.moved) > 0 {
+		w.phase = phasePreview
+	}
+	if w.silent && len(w.moved) == 0 {
+		return // the same plan: keep the very one that was shown
+	}
+	w.plans = msg.plans
+}
+
+// moved lists the facts that differ between what was shown and what is true.
+func moved(shown, now []*engine.Plan) []engine.Change {
+	var out []engine.Change
+	for i := range min(len(shown), len(now)) {
+		if shown[i].Fingerprint() == now[i].Fingerprint() {
+			continue
+		}
+		diff := engine.FactDiff(shown[i], now[i])
+		if len(diff) == 0 {
+			diff = []engine.Change{{Field: now[i].Target, Before: plural(len(shown[i].Steps()), "step"), After: plural(len(now[i].Steps()), "step") + ", not the same"}}
+		}
+		out = append(out, diff...)
+	}
+	return out
+}
+
+func (w *wizard) update(m *Model, msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case plannedMsg:
+		if msg.id == w.asked && msg.id != 0 {
+			w.onPlanned(msg)
+		}
+	case armMsg:
+		w.open.burnt(msg)
+		w.pause.burnt(msg)
+	case choicesMsg:
+		w.onChoices(msg)
+	case pictureMsg:
+		return w.look(m)
+	case replanMsg:
+		return w.lookAgain(m, msg)
+	}
+	return nil
+}
+
+func (w *wizard) onChoices(msg choicesMsg) {
+	for _, f := range w.fields {
+		if f.id != msg.field || f.asked != msg.id {
+			continue
+		}
+		f.loading, f.trouble = false, ""
+		if msg.err != nil {
+			f.trouble = errorText(msg.err)
+			continue
+		}
+		f.choices = append(f.choices, msg.choices...)
+		if f.takesText() {
+			f.edited()
+		}
+	}
+}
+
+// look plans a look at the facts when the picture changed under a plan that is
+// shown.
+func (w *wizard) look(m *Model) tea.Cmd {
+	if w.due || w.asked != 0 || w.phase != phasePreview && w.phase != phaseConfirm {
+		return nil
+	}
+	w.due = true
+	id := m.next()
+	return tea.Tick(replanTime, func(time.Time) tea.Msg { return replanMsg{id} })
+}
+
+func (w *wizard) lookAgain(m *Model, _ replanMsg) tea.Cmd {
+	if !w.due {
+		return nil
+	}
+	w.due = false
+	if w.asked != 0 || w.phase != phasePreview && w.phase != phaseConfirm {
+		return nil
+	}
+	w.silent = true
+	return w.askPlan(m)
+}
+
+// copyText is the command line that does the same as the plan.
+func (w *wizard) copyText() string {
+	if w.phase == phaseReceipt && w.run != nil {
+		return w.run.ids()
+	}
+	var lines []string
+	for _, p := range w.plans {
+		lines = append(lines, p.Command)
+	}
+	return joinWords("\n", lines...)
+}

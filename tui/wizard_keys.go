@@ -1,0 +1,248 @@
+package tui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rig/engine"
+)
+
+func (w *wizard) scope(*Model) scope {
+	switch w.phase {
+	case phaseAsk:
+		return scopeAsk
+	case phasePlan:
+		return scopePlan
+	case phasePreview:
+		return scopePreview
+	case phaseConfirm:
+		if w.nameNeeded() != "" {
+			return scopeName
+		}
+		return scopeConfirm
+	case phaseRun:
+		return scopeRun
+	case phaseReceipt:
+	}
+	return scopeReceipt
+}
+
+func (w *wizard) typing() bool {
+	switch w.phase {
+	case phaseAsk:
+		return w.field() != nil && w.field().takesText()
+	case phaseConfirm:
+		return w.nameNeeded() != ""
+	case phasePlan, phasePreview, phaseRun, phaseReceipt:
+	}
+	return false
+}
+
+func (w *wizard) field() *field {
+	if w.at < len(w.fields) {
+		return w.fields[w.at]
+	}
+	return nil
+}
+
+func (w *wizard) key(m *Model, k tea.KeyPressMsg) tea.Cmd {
+	switch {
+	case w.phase == phaseAsk && w.field() != nil:
+		w.field().key(k)
+	case w.phase == phaseConfirm && w.nameNeeded() != "":
+		w.name.key(k)
+		return w.pause.light(m, typePause)
+	}
+	return nil
+}
+
+func (w *wizard) paste(m *Model, text string) tea.Cmd {
+	switch {
+	case w.phase == phaseAsk && w.typing():
+		w.field().input.insert(text)
+		w.field().edited()
+	case w.phase == phaseConfirm && w.nameNeeded() != "" && w.open.ready:
+		w.name.insert(text)
+		return w.pause.light(m, typePause)
+	}
+	return nil
+}
+
+// early reports whether a key comes too soon after the last question appeared
+// and is to be ignored. Each of them makes the wait begin anew, so that a key
+// that is held down never answers.
+func (w *wizard) early(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
+	if w.phase != phaseConfirm && w.phase != phaseReceipt || k.String() == "ctrl+c" || k.String() == "esc" && w.phase == phaseConfirm {
+		return nil, false
+	}
+	if w.open.ready && !k.Key().IsRepeat {
+		return nil, false
+	}
+	return w.open.light(m, guardTime), true
+}
+
+// step goes to the next or previous question.
+func (w *wizard) step(by int) tea.Cmd {
+	w.at = (w.at + by + len(w.fields)) % max(len(w.fields), 1)
+	return nil
+}
+
+// walk moves among the choices of a question, and past its end to the next one.
+func (w *wizard) walk(by int) tea.Cmd {
+	if f := w.field(); f != nil && f.walk(by) {
+		return nil
+	}
+	if next := w.at + by; next >= 0 && next < len(w.fields) {
+		w.at = next
+	}
+	return nil
+}
+
+func (w *wizard) toggle(*Model) tea.Cmd {
+	w.field().toggle()
+	return nil
+}
+
+func (m *Model) whyNoToggle() string {
+	w := m.wizard()
+	if w == nil || w.field() == nil || w.field().takesText() {
+		return "this question is answered with text"
+	}
+	return ""
+}
+
+// whyNoPlan says which answer is wrong.
+func (m *Model) whyNoPlan() string {
+	w := m.wizard()
+	if w == nil {
+		return "no wizard is open"
+	}
+	for _, f := range w.fields {
+		if why := f.wrong(); why != "" {
+			return strings.ToLower(f.label) + ": " + why
+		}
+	}
+	return ""
+}
+
+// whyNoApply says why the plan that is shown cannot be applied.
+func (m *Model) whyNoApply() string {
+	w := m.wizard()
+	switch {
+	case w == nil:
+		return "no wizard is open"
+	case len(w.plans) == 0:
+		return "there is no plan"
+	case w.asked != 0 && !w.silent:
+		return "the plan is being made"
+	}
+	blocked := 0
+	for _, p := range w.plans {
+		blocked += len(p.Blockers)
+	}
+	if blocked > 0 {
+		return plural(blocked, "blocker") + ": nothing can be applied until they are gone; " + m.reg.hint("replan") + " plans again"
+	}
+	return ""
+}
+
+// whyNotArmed says why the last question cannot be answered yet.
+func (m *Model) whyNotArmed() string {
+	w := m.wizard()
+	switch {
+	case w == nil:
+		return "no wizard is open"
+	case !w.open.ready:
+		return "a moment: keys do not count yet"
+	case w.phase == phaseReceipt:
+		return ""
+	case w.nameNeeded() != "" && w.name.text() != w.nameNeeded():
+		return "type “" + w.nameNeeded() + "” first"
+	case w.nameNeeded() != "" && !w.pause.ready:
+		return "a moment: text was still coming in"
+	}
+	return ""
+}
+
+// ask goes on to the last question, which ignores keys for a moment.
+func (w *wizard) ask(m *Model) tea.Cmd {
+	w.phase, w.moved = phaseConfirm, nil
+	w.name.set("")
+	w.pause = fuse{}
+	return w.open.light(m, guardTime)
+}
+
+// back goes one step back; from the first it closes the wizard.
+func (w *wizard) back(m *Model) tea.Cmd {
+	switch {
+	case w.phase == phaseConfirm:
+		w.phase = phasePreview
+		return nil
+	case w.phase != phaseAsk && len(w.fields) > 0:
+		w.phase, w.asked, w.plans, w.moved, w.err = phaseAsk, 0, nil, nil, nil
+		return nil
+	}
+	return m.closeTop()
+}
+
+// nameNeeded is what must be typed to apply the plans: a name, when many seats
+// or something that cannot be undone is at stake; "" when a key is enough.
+func (w *wizard) nameNeeded() string {
+	if len(w.plans) == 0 {
+		return ""
+	}
+	if len(w.plans) > 1 {
+		return plural(len(w.plans), "seat")
+	}
+	p := w.plans[0]
+	if len(seatsOf(p)) < manySeats && !oneWay(p) {
+		return ""
+	}
+	return clean(p.Target)
+}
+
+// manySeats is from how many seats on a plan asks for a name.
+const manySeats = 3
+
+// seatsOf lists the seats that a plan does something to.
+func seatsOf(p *engine.Plan) []string {
+	seen := map[string]bool{}
+	var out []string
+	for _, s := range p.Steps() {
+		if s.Seat != "" && !seen[s.Seat] {
+			seen[s.Seat] = true
+			out = append(out, s.Seat)
+		}
+	}
+	return out
+}
+
+// oneWay reports whether a step of the plan ends something for good.
+func oneWay(p *engine.Plan) bool {
+	for _, s := range p.Steps() {
+		if s.Effect == engine.EffectOneWay {
+			return true
+		}
+	}
+	return false
+}
+
+// move scrolls what is shown.
+func (w *wizard) move(m *Model, d move) tea.Cmd {
+	_, h := w.size(m.w, m.h-1)
+	cols, _ := w.size(m.w, m.h-1)
+	n := len(w.lines(m, cols-4)) - w.room(h)
+	switch {
+	case d.to < 0:
+		w.from = 0
+	case d.to > 0:
+		w.from = n
+	case d.page != 0:
+		w.from += d.page * h / 2
+	default:
+		w.from += d.by
+	}
+	w.from = max(min(w.from, n), 0)
+	return nil
+}

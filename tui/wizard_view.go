@@ -1,0 +1,179 @@
+package tui
+
+import (
+	"strings"
+
+	"rig/engine"
+)
+
+func (w *wizard) size(cols, rows int) (int, int) { return dialogSize(112, 44, cols, rows) }
+
+// room is the number of lines for the text of a dialog of height h.
+func (w *wizard) room(h int) int {
+	n := h - 4
+	if w.phase == phaseConfirm {
+		n -= confirmRows
+	}
+	return max(n, 1)
+}
+
+const confirmRows = 6
+
+func (w *wizard) view(m *Model, cols, rows int) []string {
+	ww, h := w.size(cols, rows)
+	inner := ww - 4
+	text := w.lines(m, inner)
+	want := len(text) + 4
+	if w.phase == phaseConfirm {
+		want += confirmRows
+	}
+	if want < h {
+		h = max(want, min(10, h))
+	}
+	room := w.room(h)
+	from := max(min(w.from, len(text)-room), 0)
+	body := []string{w.crumbs(m, inner), m.brush.blank(inner, 1)[0]}
+	body = append(body, m.brush.fill(append([]string(nil), text[from:min(from+room, len(text))]...), inner, room)...)
+	if w.phase == phaseConfirm {
+		body = append(body, w.question(m, inner)...)
+	}
+	note := ""
+	if len(text) > room {
+		note = itoa(from+1) + "–" + itoa(min(from+room, len(text))) + " of " + itoa(len(text))
+	}
+	return m.brush.box(ww, h, w.frame(), []seg{{toneStrong, w.def.title}}, note, inset(m.brush.fill(body, inner, h-2)))
+}
+
+func (w *wizard) frame() tone {
+	switch {
+	case w.phase == phaseConfirm, len(w.moved) > 0:
+		return toneNeed
+	case w.phase == phaseReceipt && w.run != nil && !w.run.ok():
+		return toneBad
+	}
+	return toneAccent
+}
+
+// crumbs shows the way through the wizard and where one is.
+func (w *wizard) crumbs(m *Model, cols int) string {
+	var segs []seg
+	for i, name := range []string{"ask", "plan", "preview", "confirm", "run", "receipt"} {
+		p := phase(i)
+		if p == phaseAsk && len(w.fields) == 0 {
+			continue
+		}
+		if len(segs) > 0 {
+			segs = append(segs, seg{toneBorder, " " + m.brush.g.arrow + " "})
+		}
+		k := toneDim
+		if p == w.phase {
+			k = toneAccent
+		}
+		segs = append(segs, seg{k, name})
+	}
+	return m.brush.line(cols, false, segs...)
+}
+
+// lines is the whole text of the phase.
+func (w *wizard) lines(m *Model, cols int) []string {
+	switch w.phase {
+	case phaseAsk:
+		return w.askLines(m, cols)
+	case phasePlan:
+		if w.err != nil {
+			return w.refusal(m, cols)
+		}
+		return []string{m.brush.text(cols, toneStart, "making the plan; nothing is changed by it")}
+	case phasePreview, phaseConfirm:
+		return w.previewLines(m, cols)
+	case phaseRun:
+		return w.runLines(m, cols)
+	case phaseReceipt:
+	}
+	return w.receiptLines(m, cols)
+}
+
+func (w *wizard) askLines(m *Model, cols int) []string {
+	var out []string
+	for i, f := range w.fields {
+		out = append(out, f.view(m.brush, cols, i == w.at)...)
+		if i == w.at && i < len(w.fields)-1 {
+			out = append(out, m.brush.blank(cols, 1)...)
+		}
+	}
+	return out
+}
+
+// refusal says why there is no plan, and what to do.
+func (w *wizard) refusal(m *Model, cols int) []string {
+	e := asEngineError(w.err)
+	out := []string{m.brush.text(cols, toneBad, m.brush.g.fail+" there is no plan  ["+string(e.Code)+"]"), m.brush.blank(cols, 1)[0]}
+	for _, part := range strings.Split(e.Error(), "\n") {
+		for _, l := range wrap(clean(part), cols) {
+			out = append(out, m.brush.text(cols, toneText, l))
+		}
+	}
+	if e.Hint != "" {
+		out = append(out, m.brush.blank(cols, 1)...)
+		for _, l := range wrap(m.brush.g.arrow+" "+clean(e.Hint), cols) {
+			out = append(out, m.brush.text(cols, toneAccent, l))
+		}
+	}
+	return append(out, m.brush.blank(cols, 1)[0], m.brush.text(cols, toneDim, m.reg.hint("wizard-back")+" goes back. Nothing was changed."))
+}
+
+// question is the last question, below the plan.
+func (w *wizard) question(m *Model, cols int) []string {
+	what := ""
+	for i, p := range w.plans {
+		if i == 0 {
+			what = string(p.Verb) + " " + clean(p.Target)
+		}
+	}
+	if len(w.plans) > 1 {
+		what = string(w.plans[0].Verb) + " of " + plural(len(w.plans), "seat") + ", one after the other"
+	}
+	steps, oneway, seats := 0, 0, 0
+	for _, p := range w.plans {
+		steps += len(p.Steps())
+		seats += len(seatsOf(p))
+		for _, s := range p.Steps() {
+			if s.Effect == engine.EffectOneWay {
+				oneway++
+			}
+		}
+	}
+	facts := plural(steps, "step") + " on " + plural(seats, "seat")
+	k := toneDim
+	if oneway > 0 {
+		facts += ", " + itoa(oneway) + " of them cannot be undone"
+		k = toneNeed
+	}
+	out := []string{
+		m.brush.rule(cols, "apply this?", toneNeed),
+		m.brush.line(cols, false, seg{toneStrong, what}),
+		m.brush.line(cols, false, seg{k, facts}),
+		m.brush.blank(cols, 1)[0],
+	}
+	return append(m.brush.fill(append(out, w.answerLine(m, cols)), cols, confirmRows-1), m.brush.blank(cols, 1)...)
+}
+
+// answerLine is where the last question is answered.
+func (w *wizard) answerLine(m *Model, cols int) string {
+	back := seg{toneDim, "   " + m.reg.hint("wizard-back") + " goes back"}
+	name := w.nameNeeded()
+	if !w.open.ready {
+		return m.brush.line(cols, false, seg{toneDim, "a moment: keys do not count yet"})
+	}
+	if name == "" {
+		return m.brush.line(cols, false, seg{toneAccent, m.reg.hint("confirm")}, seg{toneText, " applies the plan"}, back)
+	}
+	label := "type " + name + ": "
+	field := min(width(name)+6, max(cols-width(label), 4))
+	rest := max(cols-width(label)-field, 0)
+	hint := []seg{back}
+	if w.name.text() == name && w.pause.ready {
+		hint = []seg{{toneAccent, "  " + m.reg.hint("confirm-name")}, {toneText, " applies the plan"}}
+	}
+	return m.brush.line(min(width(label), cols), false, seg{toneText, label}) + w.name.view(m.brush, field, true, "") + m.brush.line(rest, false, hint...)
+}
