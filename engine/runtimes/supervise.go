@@ -66,6 +66,11 @@ func Supervise(args, env []string) int {
 	}
 	s.seat = printable(l.Seat, 120)
 	s.tty = openTerminal()
+	if s.tty.ok {
+		// tmux moves a dead pane up by one line to make room for its own notice:
+		// the first line must not be the client's reason for ending.
+		fmt.Fprint(os.Stdout, "\r\n")
+	}
 	code, err := s.start(l, env)
 	if err != nil {
 		return s.refuse(code, reason(err))

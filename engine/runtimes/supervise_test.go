@@ -114,6 +114,9 @@ func TestSupervisorRunsAndReports(t *testing.T) {
 	s := newTmux(t)
 	s.seat("a1", nil, "/bin/sh", "-c", "echo hello; exit 7")
 	until(t, "the pane is dead", func() bool { return s.format("a1", "#{pane_dead}") == "1" })
+	if visible := s.run("capture-pane", "-p", "-t", "=a1:"); !strings.Contains(visible, "hello") {
+		t.Errorf("the first line was lost:\n%s", visible)
+	}
 	st := s.state("a1")
 	if !st.Exited || st.ExitCode != 7 || st.PID == 0 || st.PIDStart == "" || st.SupervisorPID == 0 || st.StartedAt.IsZero() || st.Error != "" {
 		t.Errorf("state %+v", st)
