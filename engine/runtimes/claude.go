@@ -19,6 +19,7 @@ type Claude struct {
 	found    *memo[clientKey, claudeClient]
 	paths    *memo[pathKey, string]
 	samples  *memo[string, sample]
+	hooks    hookMemo
 }
 
 var _ engine.Runtime = (*Claude)(nil)
@@ -34,6 +35,7 @@ func NewClaude(c Config) *Claude {
 		found:   newMemo[clientKey, claudeClient](),
 		paths:   newMemo[pathKey, string](),
 		samples: newMemo[string, sample](),
+		hooks:   newHookMemo(),
 	}
 }
 
@@ -163,7 +165,7 @@ func (c *Claude) entry(p engine.Probe) (e claudeEntry, ok bool, why string) {
 		}
 		c.found.drop(key)
 	}
-	if alive, err := c.cfg.Procs.Alive(pid, start); err != nil || !alive {
+	if alive, err := c.cfg.Procs.lives(pid, start); err != nil || !alive {
 		if err != nil {
 			return e, false, "the process table cannot be read"
 		}
@@ -198,6 +200,6 @@ func (c *Claude) check(cl claudeClient) (claudeEntry, bool) {
 	if e.PID != cl.pid || e.ProcStart != "" && e.ProcStart != cl.start {
 		return claudeEntry{}, false
 	}
-	alive, err := c.cfg.Procs.Alive(cl.pid, cl.start)
+	alive, err := c.cfg.Procs.lives(cl.pid, cl.start)
 	return e, err == nil && alive
 }

@@ -2,6 +2,7 @@ package runtimes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"rig/engine"
@@ -82,7 +83,8 @@ func errNoStart() error {
 
 // onLaunch names the seat in an error of a launch line.
 func onLaunch(err error, address string) error {
-	if e, ok := err.(*engine.Error); ok {
+	var e *engine.Error
+	if errors.As(err, &e) {
 		return e.On("launch", address)
 	}
 	return err

@@ -66,7 +66,7 @@ func (c *Claude) Identify(_ context.Context, p engine.Probe) engine.Identity {
 		id.Token, id.Proven, id.Why = engine.NewResumeToken(e.SessionID), true, "the client's registry file of this process names it"
 		return id
 	}
-	if id, ok := identifyByHook(p, engine.RuntimeClaude); ok {
+	if id, ok := identifyByHook(c.hooks.of(p, ""), p, engine.RuntimeClaude); ok {
 		return id
 	}
 	if s, ok := decodeStatus(p.Signals.StatusLine); ok && validToken(engine.RuntimeClaude, s.SessionID) == nil &&
@@ -77,8 +77,8 @@ func (c *Claude) Identify(_ context.Context, p engine.Probe) engine.Identity {
 }
 
 // identifyByHook takes the newest SessionStart that does not name the parent.
-func identifyByHook(p engine.Probe, rt engine.RuntimeName) (engine.Identity, bool) {
-	f, ok := sessionStart(hookFacts(p, ""), p.Parent)
+func identifyByHook(facts []hookFact, p engine.Probe, rt engine.RuntimeName) (engine.Identity, bool) {
+	f, ok := sessionStart(facts, p.Parent)
 	if !ok || validToken(rt, f.SessionID) != nil {
 		return engine.Identity{}, false
 	}
@@ -116,7 +116,7 @@ func (c *Claude) Activity(_ context.Context, p engine.Probe) engine.Activity {
 	if ok {
 		id = e.SessionID
 	}
-	facts := hookFacts(p, id)
+	facts := c.hooks.of(p, id)
 	var all []engine.Reading
 	add := func(r engine.Reading, use bool) {
 		if use && r.State != "" {
@@ -267,5 +267,5 @@ func (c *Claude) NeedsScreen(p engine.Probe) bool {
 		return true
 	}
 	e, ok, _ := c.entry(p)
-	return !ok || e.Status != "busy" && e.Status != "waiting" && len(hookFacts(p, e.SessionID)) == 0
+	return !ok || e.Status != "busy" && e.Status != "waiting" && len(c.hooks.of(p, e.SessionID)) == 0
 }

@@ -38,10 +38,12 @@ func decodeStatus(b []byte) (statusReport, bool) {
 	return s, true
 }
 
-// sample is the last status line report that could be read.
+// sample is the last status line report that could be read. from is the report's
+// first byte: the same signals are not decoded twice.
 type sample struct {
 	report statusReport
 	at     time.Time
+	from   *byte
 }
 
 // tokens is the context in use: what the newest request sent, cached or not.
@@ -140,14 +142,19 @@ func fillUsage(u *engine.Usage, tokens, window int64, source string, at, now tim
 func (c *Claude) statusSample(p engine.Probe, id string) (sample, string) {
 	key := p.Session.ID
 	note := ""
-	if len(p.Signals.StatusLine) > 0 || !p.Signals.StatusAt.IsZero() {
-		if r, ok := decodeStatus(p.Signals.StatusLine); ok {
-			c.samples.put(key, sample{r, p.Signals.StatusAt})
+	s, ok := c.samples.get(key)
+	line := p.Signals.StatusLine
+	switch {
+	case len(line) == 0 && p.Signals.StatusAt.IsZero():
+	case ok && len(line) > 0 && s.from == &line[0]:
+	default:
+		if r, good := decodeStatus(line); good {
+			s, ok = sample{r, p.Signals.StatusAt, &line[0]}, true
+			c.samples.put(key, s)
 		} else {
 			note = "the newest status line report cannot be read"
 		}
 	}
-	s, ok := c.samples.get(key)
 	switch {
 	case !ok:
 		return sample{}, note
@@ -189,7 +196,7 @@ func (c *Claude) locate(p engine.Probe, dir, id string) (string, bool) {
 	if s, ok := decodeStatus(p.Signals.StatusLine); ok && plausiblePath(s.Path, dir, id) {
 		return s.Path, true
 	}
-	for _, f := range hookFacts(p, id) {
+	for _, f := range c.hooks.of(p, id) {
 		if plausiblePath(f.Path, dir, id) {
 			return f.Path, true
 		}

@@ -18,6 +18,7 @@ type Codex struct {
 	heads   *fileCache[transcript.Head]
 	threads *memo[clientKey, codexThread]
 	paths   *memo[pathKey, string]
+	hooks   hookMemo
 }
 
 var _ engine.Runtime = (*Codex)(nil)
@@ -34,6 +35,7 @@ func NewCodex(c Config) *Codex {
 		}),
 		threads: newMemo[clientKey, codexThread](),
 		paths:   newMemo[pathKey, string](),
+		hooks:   newHookMemo(),
 	}
 }
 
@@ -173,11 +175,11 @@ func (c *Codex) thread(p engine.Probe) (t codexThread, ok bool, why string) {
 	}
 	key := clientKey{pid, start, home}
 	if have, hit := c.threads.get(key); hit && have.locks.Equal(locks) && !c.due(have, p) {
-		if alive, err := c.cfg.Procs.Alive(have.pid, have.start); err == nil && alive {
+		if alive, err := c.cfg.Procs.lives(have.pid, have.start); err == nil && alive {
 			return have, have.id != "", "the process holds no conversation of " + home + " open"
 		}
 	}
-	if alive, err := c.cfg.Procs.Alive(pid, start); err != nil || !alive {
+	if alive, err := c.cfg.Procs.lives(pid, start); err != nil || !alive {
 		if err != nil {
 			return t, false, "the process table cannot be read"
 		}

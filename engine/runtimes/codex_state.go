@@ -46,7 +46,7 @@ func (c *Codex) Ready(_ context.Context, p engine.Probe) engine.Readiness {
 func (c *Codex) Identify(_ context.Context, p engine.Probe) engine.Identity {
 	t, ok, why := c.thread(p)
 	if !ok {
-		if id, hinted := identifyByHook(p, engine.RuntimeCodex); hinted {
+		if id, hinted := identifyByHook(c.hooks.of(p, ""), p, engine.RuntimeCodex); hinted {
 			return id
 		}
 		return engine.Identity{Code: "no_evidence", Why: why}
@@ -132,7 +132,7 @@ func (c *Codex) Activity(_ context.Context, p engine.Probe) engine.Activity {
 			State: engine.ActivityBusy, Why: "working", Source: "title", Rule: "spinner in the pane title", Confidence: engine.ConfidenceHigh,
 		})
 	}
-	if hr, ok := hookReading(hookFacts(p, "")); ok {
+	if hr, ok := hookReading(c.hooks.of(p, "")); ok {
 		all = append(all, hr)
 	}
 	if v.kind == screenBox {

@@ -35,7 +35,7 @@ func (c Config) endOf(p engine.Probe) ending {
 	if pid <= 0 {
 		return ending{}
 	}
-	if alive, err := c.Procs.Alive(pid, start); err == nil && !alive {
+	if alive, err := c.Procs.lives(pid, start); err == nil && !alive {
 		return ending{over: true, source: "process", rule: fmt.Sprintf("process %d is gone", pid)}
 	}
 	return ending{}
@@ -95,7 +95,7 @@ func (e ending) activity() engine.Activity {
 // suspended reports a client that stands still because it was stopped, by
 // Ctrl-Z in it or by a freeze of ours.
 func (c Config) suspended(pid int, start string) (engine.Reading, bool) {
-	proc, ok, err := c.Procs.Info(pid)
+	proc, ok, err := c.Procs.glance(pid)
 	if err != nil || !ok || !proc.frozen() || start != "" && proc.Start != start {
 		return engine.Reading{}, false
 	}

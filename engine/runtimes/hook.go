@@ -11,7 +11,7 @@ import (
 const (
 	maxHookInput  = 4 << 20  // of a hook's stdin; the rest is read and dropped
 	maxHookDrain  = 64 << 20 // beyond it we stop reading
-	maxHookString = 8 << 10  // of one text in an event
+	maxHookString = 4 << 10  // of one text in an event
 	maxHookNested = 2 << 10  // of one list or object in an event
 )
 

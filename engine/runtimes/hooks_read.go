@@ -29,19 +29,27 @@ type hookFact struct {
 	hookPayload
 }
 
-// hookFacts gives the occupant's own hook events, newest first. Left out are
-// events of sub-agents, events from before this occupant was started, and those
-// that name another conversation than id (a client that the agent itself started
-// inside its seat). With id "" every conversation counts.
-func hookFacts(p engine.Probe, id string) []hookFact {
+// hookMemo keeps the decoded events of each session as long as its signals are
+// the same ones. It is safe for concurrent use.
+type hookMemo struct{ m *memo[string, decodedHooks] }
+
+func newHookMemo() hookMemo { return hookMemo{newMemo[string, decodedHooks]()} }
+
+// decodedHooks are the events of one slice of signals, newest first.
+type decodedHooks struct {
+	from  *engine.HookSignal // its first element
+	n     int
+	facts []hookFact
+}
+
+// of gives the occupant's own hook events, newest first. Left out are events of
+// sub-agents, events from before this occupant was started, and those that name
+// another conversation than id (a client that the agent itself started inside
+// its seat). With id "" every conversation counts.
+func (h hookMemo) of(p engine.Probe, id string) []hookFact {
 	var out []hookFact
-	for i := len(p.Signals.Hooks) - 1; i >= 0; i-- {
-		h := p.Signals.Hooks[i]
-		if !p.Started.IsZero() && h.At.Before(p.Started.Add(-clockSlack)) {
-			continue
-		}
-		f := hookFact{event: h.Event, at: h.At}
-		if json.Unmarshal(h.Payload, &f.hookPayload) != nil || f.AgentID != "" || h.Event == "SubagentStop" || h.Event == "SubagentStart" {
+	for _, f := range h.decoded(p) {
+		if !p.Started.IsZero() && f.at.Before(p.Started.Add(-clockSlack)) {
 			continue
 		}
 		if id != "" && f.SessionID != "" && !engine.SameNativeID(id, f.SessionID) {
@@ -50,6 +58,35 @@ func hookFacts(p engine.Probe, id string) []hookFact {
 		out = append(out, f)
 	}
 	return out
+}
+
+func (h hookMemo) decoded(p engine.Probe) []hookFact {
+	hooks := p.Signals.Hooks
+	if len(hooks) == 0 {
+		return nil
+	}
+	if d, hit := h.m.get(p.Session.ID); hit && d.from == &hooks[0] && d.n == len(hooks) {
+		return d.facts
+	}
+	d := decodedHooks{from: &hooks[0], n: len(hooks)}
+	for i := len(hooks) - 1; i >= 0; i-- {
+		f := hookFact{event: hooks[i].Event, at: hooks[i].At}
+		if json.Unmarshal(hooks[i].Payload, &f.hookPayload) != nil || f.AgentID != "" || f.event == "SubagentStop" || f.event == "SubagentStart" {
+			continue
+		}
+		f.Last = printable(redactText(cut(f.Last, 400)), 160)
+		d.facts = append(d.facts, f)
+	}
+	h.m.put(p.Session.ID, d)
+	return d.facts
+}
+
+// cut keeps at most n bytes.
+func cut(s string, n int) string {
+	if len(s) > n {
+		return s[:n]
+	}
+	return s
 }
 
 // clockSlack forgives that file and launch times come from different calls.
@@ -102,7 +139,7 @@ func hookReading(facts []hookFact) (engine.Reading, bool) {
 
 // stopFailure reads an event that ends a turn with an error.
 func stopFailure(r *engine.Reading, f hookFact) {
-	text := printable(redactText(f.Last), 160)
+	text := f.Last
 	switch {
 	case f.Error != "rate_limit":
 		r.State, r.Code, r.Why = engine.ActivityIdle, CodeAPIError, "the last turn failed"

@@ -34,12 +34,45 @@ func (p Process) frozen() bool { return p.State == 'T' || p.State == 't' }
 // concurrent use.
 type Processes struct {
 	boot func() string
+	seen *memo[int, sighting]
 }
+
+// sighting is a process as it was a moment ago.
+type sighting struct {
+	proc Process
+	ok   bool
+	at   time.Time
+}
+
+// glanceFor is how long a look at a process serves the judgements of one round,
+// which ask for the same one several times.
+const glanceFor = 20 * time.Millisecond
 
 var _ engine.Processes = (*Processes)(nil)
 
 // NewProcesses makes the reader; it does nothing until asked.
-func NewProcesses() *Processes { return &Processes{boot: sync.OnceValue(bootID)} }
+func NewProcesses() *Processes {
+	return &Processes{boot: sync.OnceValue(bootID), seen: newMemo[int, sighting]()}
+}
+
+// glance is Info that may be a few milliseconds old. Nothing that acts on a
+// process may use it.
+func (ps *Processes) glance(pid int) (Process, bool, error) {
+	if s, hit := ps.seen.get(pid); hit && time.Since(s.at) < glanceFor {
+		return s.proc, s.ok, nil
+	}
+	p, ok, err := ps.Info(pid)
+	if err == nil && pid > 0 {
+		ps.seen.put(pid, sighting{p, ok, time.Now()})
+	}
+	return p, ok, err
+}
+
+// lives is Alive by a glance.
+func (ps *Processes) lives(pid int, start string) (bool, error) {
+	p, ok, err := ps.glance(pid)
+	return ok && (start == "" || p.Start == start), err
+}
 
 // Start gives the start time of a live process: on Linux field 22 of
 // /proc/PID/stat (clock ticks since boot), which is also what Claude Code writes

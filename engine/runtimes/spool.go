@@ -20,7 +20,7 @@ const (
 	maxStatusFile = 256 << 10
 	spoolKeep     = 200 // event files that stay when a spool is pruned
 	spoolPrune    = 256 // event files at which it is
-	spoolRead     = 64  // newest events that Signals hands out
+	spoolRead     = 24  // newest events that Signals hands out
 	stampDigits   = 20
 )
 

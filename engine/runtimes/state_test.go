@@ -337,7 +337,7 @@ func TestHookFixtureSequence(t *testing.T) {
 				continue
 			}
 			p := engine.Probe{Signals: engine.Signals{Hooks: []engine.HookSignal{{Event: f.Event, Payload: []byte(row)}}}}
-			r, ok := hookReading(hookFacts(p, ""))
+			r, ok := hookReading(newHookMemo().of(p, ""))
 			if state, known := want[f.Event]; known {
 				seen++
 				if !ok || r.State != state {

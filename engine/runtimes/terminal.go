@@ -90,7 +90,7 @@ func (t *Terminal) Activity(_ context.Context, p engine.Probe) engine.Activity {
 	if r, is := t.cfg.suspended(pid, start); is && p.RunKnown {
 		return engine.Activity{Reading: r}
 	}
-	proc, ok, err := t.cfg.Procs.Info(pid)
+	proc, ok, err := t.cfg.Procs.glance(pid)
 	if err == nil && ok && proc.Front > 0 && p.RunKnown {
 		return engine.Activity{Reading: t.foreground(proc)}
 	}
@@ -114,7 +114,7 @@ func (t *Terminal) foreground(shell Process) engine.Reading {
 		return r
 	}
 	r.State, r.Why = engine.ActivityBusy, "runs a program"
-	if front, ok, err := t.cfg.Procs.Info(shell.Front); err == nil && ok {
+	if front, ok, err := t.cfg.Procs.glance(shell.Front); err == nil && ok {
 		r.Why = "runs " + printable(strings.TrimSpace(front.Comm), 40)
 	}
 	return r
