@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 )
@@ -132,7 +133,12 @@ func TestAgentsComeUpProven(t *testing.T) {
 
 func TestPermissionPromptIsAttention(t *testing.T) {
 	w := newWorld(t)
-	w.must("up", w.spec("perm", "impl:claude-code"))
+	spec := w.spec("perm", "impl:claude-code")
+	b, err := os.ReadFile(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.must("up", w.write("perm.yaml", strings.Replace(string(b), "name: perm", "name: perm\npermission_policy: standard", 1)))
 	w.must("send", "dev.impl", "[[sh:touch made]] go", "--verify")
 	w.must("wait", "dev.impl", "--until", "waiting", "--timeout", "20s")
 	s := w.seat("dev.impl")
