@@ -86,6 +86,8 @@ func New(d Deps) *Engine {
 	e.planners = map[Verb]planner{
 		VerbUp: planUp, VerbDown: planDown, VerbLaunch: planLaunch,
 		VerbAdopt: planAdopt, VerbRelease: planRelease, VerbHandover: planHandover, VerbUndo: planUndo,
+		VerbSeatStop: planSeatStop, VerbSeatClean: planSeatClean, VerbSeatLaunch: planSeatLaunch,
+		VerbSetModel: planSetModel, VerbSetToken: planSetToken, VerbClearAttention: planClearAttention,
 	}
 	e.steps = stepTable()
 	return e

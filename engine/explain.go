@@ -112,6 +112,10 @@ func explainIdentity(s *SeatView, now time.Time) []ExplainedFact {
 	}
 	return []ExplainedFact{
 		{
+			Name: "pane identity", Value: orText(s.Identity, "cannot be told"), Source: "process table", Rule: orText(s.IdentityWhy, "not looked at"),
+			Age: "now", Confidence: ConfidenceHigh,
+		},
+		{
 			Name: "binding", Value: orText(string(s.Pane), "none"), Source: "record", Rule: "pane id, valid in one server epoch, with the seat's tag",
 			Age: Age(s.StartedAt, now), Confidence: ConfidenceHigh,
 		},

@@ -141,6 +141,9 @@ type SeatView struct {
 	Origin   Origin        `json:"origin,omitempty"`
 	ExitCode *int          `json:"exit_code,omitempty"`
 
+	Identity    string `json:"pane_identity,omitempty"` // verified, mismatch; "" = nothing can be told
+	IdentityWhy string `json:"pane_identity_why,omitempty"`
+
 	Activity Activity  `json:"activity"`
 	Since    time.Time `json:"activity_since,omitzero"` // when this state was first seen
 	Usage    Usage     `json:"context"`

@@ -114,6 +114,9 @@ func (b *builder) seatAttention(s *SeatView) []AttentionItem {
 		}
 	}
 	attach := "rig attach " + s.Address
+	if s.Identity == VerdictMismatch && s.Life == LifeAttention {
+		return identityAttention(s, item)
+	}
 	switch s.Life {
 	case LifeDead:
 		return []AttentionItem{item(AttnDead, "", "its process has ended: "+s.LifeWhy, "rig seat clean "+s.Address, 70)}
@@ -132,7 +135,7 @@ func (b *builder) seatAttention(s *SeatView) []AttentionItem {
 	case s.Activity.State == ActivityLimit:
 		return []AttentionItem{item(AttnLimit, code, s.Activity.Why, "wait for the reset, or hand the seat over", 50)}
 	}
-	return nil
+	return outcomeAttention(s, item)
 }
 
 // shared finds seats whose occupants hold one conversation.
@@ -162,6 +165,11 @@ func (b *builder) shared(f *Fleet) []AttentionItem {
 			})
 		}
 	}
+	told := map[string]bool{}
+	for _, it := range out {
+		told[it.SeatID] = true
+	}
+	out = append(out, b.sharedOutside(f, told)...)
 	sort.Slice(out, func(i, j int) bool { return out[i].Key < out[j].Key })
 	return out
 }

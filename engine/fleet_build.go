@@ -14,7 +14,9 @@ type FleetInput struct {
 	Activity map[string]Activity
 	Since    map[string]time.Time // when the present activity state was first seen
 	Usage    map[string]Usage
-	Dead     map[string]bool // by operation id: its owner is proven dead
+	Identity map[string]PaneIdentity
+	Foreign  map[string][]int // living processes outside a seat that have its conversation open
+	Dead     map[string]bool  // by operation id: its owner is proven dead
 	Steps    map[string][]OperationStep
 	Recent   []Event
 	Now      time.Time
@@ -153,7 +155,7 @@ func (b *builder) place(v *SeatView, s Seat, last Session, had bool) {
 		v.SessionName, v.Pane, v.PanePID = bind.SessionName, bind.Pane, bind.PanePID
 	}
 	switch {
-	case v.OpID != "" && (v.OpVerb == VerbUp || v.OpVerb == VerbLaunch) && !bound:
+	case v.OpID != "" && (v.OpVerb == VerbUp || v.OpVerb == VerbLaunch || v.OpVerb == VerbSeatLaunch) && !bound:
 		v.Life, v.LifeWhy = LifeStarting, "an operation is bringing it up"
 		return
 	case !bound && !had:
@@ -202,6 +204,9 @@ func (b *builder) judge(v *SeatView, s Seat, last Session) {
 	why := v.LifeWhy
 	switch v.Life {
 	case LifeRunning, LifeAttention:
+		if b.misplaced(v, s, last) {
+			return
+		}
 		act, ok := b.in.Activity[s.ID]
 		if !ok {
 			v.Activity = noReading("not read yet")

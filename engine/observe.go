@@ -33,6 +33,8 @@ type observer struct {
 	activity  map[string]Activity
 	since     map[string]time.Time
 	usage     map[string]Usage
+	identity  map[string]PaneIdentity
+	foreign   map[string][]int     // processes outside a seat that have its conversation open
 	looked    map[string]time.Time // when a seat was last judged
 	moved     map[string]time.Time // pane activity at that judgement
 	screens   map[string][]string
@@ -46,6 +48,7 @@ type observer struct {
 func (e *Engine) newObserver() *observer {
 	return &observer{
 		e: e, recMark: -1, activity: map[string]Activity{}, since: map[string]time.Time{}, usage: map[string]Usage{},
+		identity: map[string]PaneIdentity{}, foreign: map[string][]int{},
 		looked: map[string]time.Time{}, moved: map[string]time.Time{}, screens: map[string][]string{},
 		steps: map[string][]OperationStep{}, dead: map[string]bool{}, rec: &Record{}, pollEvery: e.d.Config.PollEvery,
 	}
@@ -134,7 +137,11 @@ func (o *observer) judge(ctx context.Context, all bool) bool {
 		act := rt.Activity(ctx, *p)
 		usage := rt.Usage(ctx, *p)
 		changed = o.keep(p.Seat.ID, act, usage, now) || changed
+		changed = o.keepIdentity(*p, w.bindings[p.Seat.ID]) || changed
 		o.looked[p.Seat.ID], o.moved[p.Seat.ID] = now, p.Pane.Activity
+	}
+	if all {
+		changed = o.findHolders(ctx, probes) || changed
 	}
 	return changed
 }
@@ -161,6 +168,7 @@ func (o *observer) probes(w *world, now time.Time, all bool) []*Probe {
 		at := w.locate(s.ID)
 		if at.presence != Present || at.dead {
 			delete(o.activity, s.ID)
+			delete(o.identity, s.ID)
 			delete(o.screens, s.ID)
 			delete(o.looked, s.ID)
 			continue
@@ -180,6 +188,7 @@ func (o *observer) probes(w *world, now time.Time, all bool) []*Probe {
 		if p.Run, p.RunKnown, err = o.e.d.Occupants.RunState(session.ID); err != nil {
 			o.e.d.Log.Debug("run state", "seat", p.Address, "err", err)
 		}
+		p.Run, p.RunKnown = currentRun(session, p.Run, p.RunKnown)
 		if p.Signals, err = o.e.d.Occupants.Signals(session.ID); err != nil {
 			o.e.d.Log.Debug("signals", "seat", p.Address, "err", err)
 		}
@@ -228,7 +237,7 @@ func (o *observer) capture(ctx context.Context, probes []*Probe) {
 func (o *observer) picture() (*Fleet, bool) {
 	f := BuildFleet(FleetInput{
 		Record: o.rec, Inv: o.inv, Live: o.live, Socket: o.e.d.Mux.Socket(), Activity: o.activity, Since: o.since,
-		Usage: o.usage, Dead: o.dead, Steps: o.steps, Recent: o.recent, Now: o.e.d.Clock.Now(),
+		Usage: o.usage, Identity: o.identity, Foreign: o.foreign, Dead: o.dead, Steps: o.steps, Recent: o.recent, Now: o.e.d.Clock.Now(),
 	})
 	if o.recErr != nil {
 		f.RecordErr = o.recErr.Error()

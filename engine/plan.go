@@ -19,6 +19,7 @@ type Request struct {
 	Reason   string          `json:"reason,omitempty"`
 	Operator Operator        `json:"operator"`
 	Args     json.RawMessage `json:"args,omitempty"` // the verb's own arguments
+	Secret   Secret          `json:"-"`              // what must never leave this process
 }
 
 // Operator is who asked. Derived says that nobody typed the name: it is the

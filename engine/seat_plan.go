@@ -9,26 +9,26 @@ import (
 
 // The verbs on exactly one seat. Their names are two words, as they are typed.
 const (
-	VerbSeatStop      Verb = "seat stop"
-	VerbSeatClean     Verb = "seat clean"
-	VerbSeatLaunch    Verb = "seat launch"
-	VerbSetModel      Verb = "seat set-model"
-	VerbSetToken      Verb = "seat set-resume-token"
+	VerbSeatStop       Verb = "seat stop"
+	VerbSeatClean      Verb = "seat clean"
+	VerbSeatLaunch     Verb = "seat launch"
+	VerbSetModel       Verb = "seat set-model"
+	VerbSetToken       Verb = "seat set-resume-token"
 	VerbClearAttention Verb = "seat clear-attention"
 )
 
 // Codes of the seat verbs.
 const (
-	CodeNoSession       Code = "no_session"         // the seat never had an occupant
-	CodeClaimedSession  Code = "claimed_session"    // the occupant is the operator's own session
-	CodeSessionNotLive  Code = "session_not_live"   // positively nothing runs in the seat
-	CodeSessionLive     Code = "session_live"       // something runs in the seat
-	CodeNothingToClean  Code = "nothing_to_clean"   // no binding and no open row
-	CodeFreshRequired   Code = "fresh_required"     // a seat launch is always deliberate
-	CodeMissingModel    Code = "missing_model"      // no model was named
-	CodeMissingToken    Code = "missing_token"      // standard input held no token
-	CodeInvalidToken    Code = "invalid_token"      // not the form of a native id
-	CodeNotInAttention  Code = "not_in_attention"   // there is nothing to clear
+	CodeNoSession       Code = "no_session"       // the seat never had an occupant
+	CodeClaimedSession  Code = "claimed_session"  // the occupant is the operator's own session
+	CodeSessionNotLive  Code = "session_not_live" // positively nothing runs in the seat
+	CodeSessionLive     Code = "session_live"     // something runs in the seat
+	CodeNothingToClean  Code = "nothing_to_clean" // no binding and no open row
+	CodeFreshRequired   Code = "fresh_required"   // a seat launch is always deliberate
+	CodeMissingModel    Code = "missing_model"    // no model was named
+	CodeMissingToken    Code = "missing_token"    // standard input held no token
+	CodeInvalidToken    Code = "invalid_token"    // not the form of a native id
+	CodeNotInAttention  Code = "not_in_attention" // there is nothing to clear
 	CodeNotResponsive   Code = "not_demonstrably_responsive"
 	CodeCollision       Code = "unmanaged_session_collision" // a session of the seat's name is not the seat's
 	CodeStartupMissing  Code = "startup_context_missing"
@@ -163,9 +163,9 @@ func unchangedSeat(tx Tx, s Step) (Seat, error) {
 	return seat, err
 }
 
-// digest shortens a secret to something that can be compared and not be turned
+// secretDigest shortens a secret to something that can be compared and not be turned
 // back.
-func digest(secret string) string {
+func secretDigest(secret string) string {
 	if secret == "" {
 		return "none"
 	}

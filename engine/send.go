@@ -92,6 +92,7 @@ func (t target) probe(e *Engine, screen []string) Probe {
 	if p.Run, p.RunKnown, err = e.d.Occupants.RunState(t.session.ID); err != nil {
 		p.RunKnown = false
 	}
+	p.Run, p.RunKnown = currentRun(t.session, p.Run, p.RunKnown)
 	if p.Signals, err = e.d.Occupants.Signals(t.session.ID); err != nil {
 		e.d.Log.Debug("signals", "seat", t.address, "err", err)
 	}

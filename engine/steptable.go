@@ -29,5 +29,15 @@ func stepTable() map[StepKind]executor {
 		StepUndo:       {commit: commitUndo},
 		StepThaw:       {do: doThaw},
 		StepDiscard:    {do: doDiscard},
+
+		StepSeatStopped:    {commit: commitSeatStopped},
+		StepReap:           {do: doReap, probe: probeReap},
+		StepSeatCleaned:    {commit: commitSeatCleaned},
+		StepFreshMark:      {do: doFreshMark, undo: undoFreshMark},
+		StepFreshOccupy:    {commit: commitFreshLaunch},
+		StepSetModel:       {commit: commitModel},
+		StepUnchanged:      {do: doUnchanged},
+		StepSetToken:       {commit: commitToken},
+		StepClearAttention: {commit: commitClearAttention},
 	}
 }
