@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -29,7 +28,10 @@ const maxPrompt = 8 << 10
 
 // workFolder is the one folder that we make in a seat's directory. The client
 // may read there without asking; it ignores itself in git.
-const workFolder = ".rig"
+const (
+	workFolder    = ".rig"
+	packetsFolder = "packets"
+)
 
 // Dir is the folder of a seat's own files below home: RECAP.md, LEARNED.md and
 // superseded recaps. The address is canonical, so both parts are plain names.
@@ -47,13 +49,19 @@ func (s Seats) WritePacket(_ context.Context, in engine.PacketInput) (engine.Han
 		h.Gaps = append(h.Gaps, "no transcript of the predecessor: "+in.TranscriptW)
 	} else {
 		res, err := s.write(in)
-		if err != nil {
+		switch code := engine.CodeOf(err); {
+		case code == CodeUnreadable || code == CodeUndetected:
+			// The record is there but says nothing to us: the successor is told
+			// so, and gets what is known without it.
+			h.Gaps = append(h.Gaps, "the predecessor's transcript cannot be read: "+err.Error())
+		case err != nil:
 			return h, err
-		}
-		h.Dir, sum = res.Path, &res.Summary
-		h.Sources = append(h.Sources, "the predecessor's transcript")
-		if res.SkippedTotal > 0 {
-			h.Gaps = append(h.Gaps, fmt.Sprintf("%d lines of the transcript could not be read", res.SkippedTotal))
+		default:
+			h.Dir, sum = res.Path, &res.Summary
+			h.Sources = append(h.Sources, "the predecessor's transcript")
+			if res.SkippedTotal > 0 {
+				h.Gaps = append(h.Gaps, fmt.Sprintf("%d lines of the transcript could not be read", res.SkippedTotal))
+			}
 		}
 	}
 	h.Prompt = opening(in, h, sum)
@@ -62,19 +70,20 @@ func (s Seats) WritePacket(_ context.Context, in engine.PacketInput) (engine.Han
 }
 
 func (s Seats) write(in engine.PacketInput) (Result, error) {
-	base := filepath.Join(in.Seat.Cwd, workFolder, "packets")
-	if err := makeWorkFolder(in.Seat.Cwd); err != nil {
+	base, err := makeWorkFolder(in.Seat.Cwd)
+	if err != nil {
 		return Result{}, err
-	}
-	if err := os.MkdirAll(base, 0o700); err != nil {
-		return Result{}, engine.Errorf(CodeParentMissing, "the packet's folder cannot be made").On(opWrite, base).Wrap(err).
-			WithHint("make the seat's directory writable for yourself")
 	}
 	q := Request{
 		SourcePath: in.Transcript, SourceRuntime: transcript.Runtime(in.Seat.Runtime), SourceSession: in.Address, SourceCwd: in.Seat.Cwd,
-		Target: filepath.Join(base, in.Seat.Pod+"-"+in.Seat.Member+"-"+in.OpID), TargetRuntime: string(in.Seat.Runtime),
-		TargetWorkspaceRoot: in.Seat.Cwd, RolePointer: in.Seat.Role, WhyItMatters: in.Reason, Now: in.Now,
+		Target: filepath.Join(base, packetPrefix(in.Seat)+in.OpID), TargetRuntime: string(in.Seat.Runtime),
+		TargetWorkspaceRoot: in.Seat.Cwd, RolePointer: in.Seat.Role, CurrentWork: claimed(in), Now: in.Now,
 		Pointers: DurablePointers{Queue: queue(in.Work)},
+	}
+	// Why the occupant changed is not why the work matters; the latter is what
+	// the work items or the conversation itself say.
+	if in.Reason != "" {
+		q.Caveats = append(q.Caveats, "The occupant was changed for this reason: "+in.Reason)
 	}
 	chain, err := s.Chain(context.Background(), in.Seat, in.Address)
 	if err != nil {
@@ -86,26 +95,57 @@ func (s Seats) write(in engine.PacketInput) (Result, error) {
 	return Write(q)
 }
 
-// makeWorkFolder makes the self-ignored folder in a seat's directory. A link in
-// its place is refused: it could lead anywhere.
-func makeWorkFolder(cwd string) error {
+// makeWorkFolder makes the self-ignored folder in a seat's directory, and the
+// one for packets in it. A link in the place of either is refused: it could lead
+// anywhere.
+func makeWorkFolder(cwd string) (packets string, err error) {
 	dir := filepath.Join(cwd, workFolder)
-	info, err := os.Lstat(dir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		err = os.Mkdir(dir, 0o700)
-	case err == nil && !info.IsDir():
-		err = engine.Errorf(engine.CodeInvalid, "%s is not a folder", dir).WithHint("move it away")
-	}
-	if err != nil {
-		return engine.Errorf(CodeParentMissing, "the folder for packets cannot be made").On(opWrite, dir).Wrap(err).
-			WithHint("make the seat's directory writable for yourself")
+	packets = filepath.Join(dir, packetsFolder)
+	for _, d := range []string{dir, packets} {
+		info, err := os.Lstat(d)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			err = os.Mkdir(d, 0o700)
+		case err == nil && !info.IsDir():
+			err = errors.New("something else is in its place")
+		}
+		if err != nil {
+			return "", engine.Errorf(CodeParentMissing, "the folder for packets cannot be made").On(opWrite, d).Wrap(err).
+				WithHint("make the seat's directory writable for yourself, and move away what is in the folder's place")
+		}
 	}
 	ignore := filepath.Join(dir, ".gitignore")
-	if _, err := os.Lstat(ignore); errors.Is(err, fs.ErrNotExist) {
-		return os.WriteFile(ignore, []byte("*\n"), 0o600)
+	f, err := os.OpenFile(ignore, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return packets, nil
+	case err != nil:
+		return "", writeFailed(ignore, err)
 	}
-	return nil
+	_, err = f.WriteString("*\n")
+	if err = errors.Join(err, f.Close()); err != nil {
+		return "", writeFailed(ignore, err)
+	}
+	return packets, nil
+}
+
+// packetPrefix begins the names of a seat's packets; an operation's id ends them.
+func packetPrefix(seat engine.Seat) string { return seat.Pod + "-" + seat.Member + "-" }
+
+// claimed states the current work from the seat's own work items: what the
+// departing occupant had claimed. Without any, it stays unstated.
+func claimed(in engine.PacketInput) string {
+	var lines []string
+	for _, w := range in.Work {
+		if w.State == "claimed" || w.State == "blocked" {
+			line := w.ID + " (" + w.State + "): " + w.Title
+			if w.Note != "" {
+				line += " [" + w.Note + "]"
+			}
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 func queue(items []engine.WorkItem) []string {
@@ -123,55 +163,6 @@ func marker(in engine.PacketInput) string { return "handover " + in.OpID }
 func digest(b []byte) string {
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:8])
-}
-
-// Chain implements engine.Contexts.
-func (s Seats) Chain(_ context.Context, _ engine.Seat, address string) (engine.Chain, error) {
-	dir := s.Dir(address)
-	var c engine.Chain
-	for _, f := range []struct{ name, label string }{{"RECAP.md", "recap"}, {"LEARNED.md", "learned"}} {
-		a, err := artifact(filepath.Join(dir, f.name), f.label, "seat:"+f.name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			c.Gaps = append(c.Gaps, f.name+" was never written")
-		case err != nil:
-			c.Gaps = append(c.Gaps, f.name+" cannot be read: "+err.Error())
-		default:
-			c.Artifacts = append(c.Artifacts, a)
-		}
-	}
-	older, err := filepath.Glob(filepath.Join(dir, "recap-superseded", "RECAP-*.md"))
-	if err != nil {
-		return c, err
-	}
-	sort.Sort(sort.Reverse(sort.StringSlice(older)))
-	for _, p := range older {
-		if a, err := artifact(p, "older recap", "seat:recap-superseded/"+filepath.Base(p)); err == nil {
-			c.Artifacts = append(c.Artifacts, a)
-		}
-	}
-	if len(c.Artifacts) == 0 {
-		c.Empty = "the seat has neither a recap nor learned notes; `rig context recap-write` makes one"
-	}
-	return c, nil
-}
-
-// maxArtifact bounds what is read of one kept file.
-const maxArtifact = 4 << 20
-
-func artifact(path, label, address string) (engine.Artifact, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return engine.Artifact{}, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxArtifact {
-		return engine.Artifact{}, engine.Errorf(engine.CodeInvalid, "not a plain file of at most 4 MiB").On("artifact", path).WithHint("replace it")
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return engine.Artifact{}, err
-	}
-	return engine.Artifact{Label: label, Address: address, Path: path, Modified: info.ModTime().UTC(), Digest: digest(b)}, nil
 }
 
 // Priming implements engine.Contexts: it names the artifacts, in trust order, the
@@ -197,8 +188,7 @@ func (s Seats) Priming(in engine.PacketInput, c engine.Chain) engine.Handoff {
 	for _, g := range h.Gaps {
 		fmt.Fprintf(&b, "Gap: %s.\n", g)
 	}
-	tailOf(&b)
-	h.Prompt = cut(b.String(), maxPrompt)
+	h.Prompt = withTail(b.String())
 	h.Digest = digest([]byte(h.Prompt))
 	return h
 }
@@ -207,7 +197,7 @@ func (s Seats) Priming(in engine.PacketInput, c engine.Chain) engine.Handoff {
 // removed.
 func (s Seats) Remove(h engine.Handoff) error {
 	parent := filepath.Dir(h.Dir)
-	if filepath.Base(parent) != "packets" || filepath.Base(filepath.Dir(parent)) != workFolder {
+	if filepath.Base(parent) != packetsFolder || filepath.Base(filepath.Dir(parent)) != workFolder {
 		return engine.Errorf(engine.CodeInvalid, "%s is not a packet of ours", h.Dir).WithHint("remove it by hand")
 	}
 	return os.RemoveAll(h.Dir)
@@ -256,15 +246,15 @@ func opening(in engine.PacketInput, h engine.Handoff, sum *Summary) string {
 		screen, _ := RedactCut(strings.TrimSpace(strings.Join(in.Screen, "\n")))
 		fmt.Fprintf(&b, "The predecessor's last screen:\n%s\n", cut(screen, 2<<10))
 	}
-	tailOf(&b)
-	return cut(b.String(), maxPrompt)
+	return withTail(b.String())
 }
 
-// tailOf ends every opening prompt: two agents never act in one directory, so the
-// successor waits for the go.
-func tailOf(b *strings.Builder) {
-	b.WriteString("\nNow acknowledge: restate in your own words your identity, the current work, the next owner, the relevant files and the constraints. " +
-		"Change nothing yet. You are told when the seat is yours.\n")
+// withTail ends every opening prompt: two agents never act in one directory, so
+// the successor waits for the go. A prompt that is too long is cut before this.
+func withTail(body string) string {
+	const tail = "\n\nNow acknowledge: restate in your own words your identity, the current work, the next owner, the relevant files and the constraints. " +
+		"Change nothing yet. You are told when the seat is yours.\n"
+	return cut(printable(body), maxPrompt-len(tail)) + tail
 }
 
 // cut shortens text to at most n bytes on a rune boundary, visibly.
