@@ -28,25 +28,23 @@ type claude struct {
 	name    string
 	started time.Time
 
-	held       []said
-	items      []item
-	ed         editor
-	dlg        *dialog
-	panel      func(w int) []string // covers the box: /status
-	hint       string               // right above the box
-	leaving    bool                 // one Ctrl-C was pressed
-	nameNote   bool
-	busy       bool
-	work       busyLine
-	cancel     context.CancelFunc
-	queue      []queued
-	limit      string // two rows under the box while a usage limit holds
-	tasks      int    // finished subagents
-	clearedYet bool
-	pasteID    string
-	chip       string // placeholder of the newest paste
-	faulted    bool   // the newest turn ended in an error
-	lastFault  string
+	held      []said
+	items     []item
+	ed        editor
+	dlg       *dialog
+	panel     func(w int) []string // covers the box: /status
+	hint      string               // right above the box
+	leaving   bool                 // one Ctrl-C was pressed
+	busy      bool
+	work      busyLine
+	cancel    context.CancelFunc
+	queue     []queued
+	limit     string // two rows under the box while a usage limit holds
+	tasks     int    // finished subagents
+	pasteID   string
+	chip      string // placeholder of the newest paste
+	faulted   bool   // the newest turn ended in an error
+	lastFault string
 
 	promptID            string
 	lastPrompt          string
@@ -60,6 +58,9 @@ type claude struct {
 	shaped, placed      bool
 	rewound             bool
 	toolsUsed           []string
+	files               []string // that a tool wrote
+	snapshotID          string
+	lastTask            rec             // the newest finished subagent, for a compaction
 	allowed             map[string]bool // commands that need no question any more
 	linesAdded          int
 	apiMS               int

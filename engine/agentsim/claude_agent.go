@@ -17,7 +17,10 @@ func (c *claude) agentTool(t *claudeTool, prompt string) {
 	agent := "a" + c.env.hex(16)
 	out := filepath.Join(fmt.Sprintf("/tmp/claude-%d", os.Getuid()), claudeSlug(c.cwd), c.file.session, "tasks", agent+".output")
 	t.run = func(ctx context.Context, c *claude, t *claudeTool, _ int) toolDone {
-		c.fire(ctx, "SubagentStart", "general-purpose", c.build("SubagentStart", partBare, obj("agent_id", agent, "agent_type", "general-purpose")))
+		c.mu.Lock()
+		in := obj("session_id", c.shownID(), "transcript_path", c.file.path, "cwd", c.cwd, "prompt_id", c.promptID, "agent_id", agent, "agent_type", "general-purpose", "hook_event_name", "SubagentStart")
+		c.mu.Unlock()
+		c.fire(ctx, "SubagentStart", "general-purpose", in)
 		c.mu.Lock()
 		c.bg = append(c.bg, obj("id", agent, "type", "subagent", "status", "running", "description", "Mock subagent", "agent_type", "general-purpose"))
 		c.mu.Unlock()
@@ -33,7 +36,7 @@ func (c *claude) agentTool(t *claudeTool, prompt string) {
 // subagent writes the sidechain and reports back.
 func (c *claude) subagent(toolID, agent, prompt, out string) {
 	s := parseScript(prompt)
-	pause(context.Background(), max(s.seconds("wait"), 100*time.Millisecond))
+	pause(context.Background(), max(s.seconds("wait"), 200*time.Millisecond))
 	c.mu.Lock()
 	c.answers++
 	text := firstOf(s["say"], answer(nil, prompt, c.answers))
@@ -50,6 +53,8 @@ func (c *claude) subagent(toolID, agent, prompt, out string) {
 			return
 		}
 		c.bg, c.tasks = nil, c.tasks+1
+		c.lastTask = obj("type", "task_status", "taskId", agent, "taskType", "local_agent", "description", "Mock subagent", "status", "completed",
+			"deltaSummary", nil, "outputFilePath", out, "canContinueAgent", true)
 		c.file.write(line(obj("type", "queue-operation", "operation", "enqueue", "timestamp", stamp(c.env.Now()), "sessionId", c.file.session, "content", note)))
 		c.queue = append(c.queue, queued{text: note, typed: note, promptID: c.env.uuid4(), sent: c.env.Now().UnixMilli(), system: true})
 		c.show(item{mark: "● ", text: `Agent "Mock subagent" finished · 0s`})

@@ -92,6 +92,9 @@ func (c *claude) closeTurn(ctx context.Context, from time.Time) {
 		c.file.put(u, true, obj("type", "system", "subtype", "stop_hook_summary", "hookCount", len(runs), "hookInfos", infos, "hookErrors", []any{}, "failedHookErrorIndexes", []any{},
 			"hookAdditionalContext", []any{}, "preventedContinuation", false, "stopReason", "", "hasOutput", false, "level", "suggestion", "timestamp", stamp(now), "uuid", u, "toolUseID", c.env.uuid4()))
 	}
+	if c.print {
+		return
+	}
 	u, n := c.env.uuid4(), c.file.count
 	c.file.put(u, false, obj("type", "system", "subtype", "turn_duration", "durationMs", now.Sub(from).Milliseconds(), "messageCount", n).
 		when(len(c.bg) > 0, "pendingBackgroundAgentCount", len(c.bg)).add("timestamp", stamp(now), "uuid", u, "isMeta", false))

@@ -68,7 +68,7 @@ func (c *claude) compact(ctx context.Context, trigger, instructions string, qs [
 		return
 	}
 	c.mu.Lock()
-	empty, fail := len(c.held) == 0, c.compactFail
+	empty, fail := !conversed(c.held), c.compactFail
 	if _, stays := c.env.fails("compact"); !stays {
 		c.compactFail = ""
 	}
@@ -84,6 +84,17 @@ func (c *claude) compact(ctx context.Context, trigger, instructions string, qs [
 	default:
 		c.compacted(ctx, trigger, instructions, summary, agent, pre, qs, from)
 	}
+}
+
+// conversed tells whether there is anything to compact: what hooks added alone
+// is no conversation.
+func conversed(held []said) bool {
+	for _, h := range held {
+		if h.role != "hook" {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *claude) compactNote(text string) {
@@ -115,6 +126,7 @@ func (c *claude) compacted(ctx context.Context, trigger, instructions, summary, 
 		if trigger == "manual" {
 			c.echoCompact(instructions, pre, post)
 		}
+		c.reattach()
 		c.setting(true)
 		c.keepContext(starts, "SessionStart", "compact", "SessionStart", true)
 		if trigger == "manual" {
@@ -124,6 +136,18 @@ func (c *claude) compacted(ctx context.Context, trigger, instructions, summary, 
 		c.tokens = c.env.num("AGENTSIM_TOKENS", 1200)
 		c.showCompacted(trigger, pre, post)
 	})
+}
+
+// reattach gives the model again what it worked with: files and finished tasks.
+func (c *claude) reattach() {
+	for _, path := range c.files {
+		short := strings.TrimPrefix(path, c.cwd+"/")
+		c.attach(true, "user", obj("type", "file", "filename", path, "content", obj("type", "text", "file",
+			obj("filePath", path, "content", mockContent, "numLines", 2, "startLine", 1, "totalLines", 2)), "displayPath", short, "savedCopyFraming", obj("enveloped", false)))
+	}
+	if c.lastTask != nil {
+		c.attach(true, "system", c.lastTask)
+	}
 }
 
 // keptSegment is what a compaction keeps: what came since the newest answer, or
@@ -221,6 +245,9 @@ func (c *claude) showCompacted(trigger string, pre, post []hookRun) {
 		return
 	}
 	c.show(item{mark: "  ⎿ \u00a0", text: strings.Join(append([]string{"Compacted (ctrl+o to see full summary)"}, hookNotes(pre, post)...), "\n"), tight: true})
+	for _, path := range c.files {
+		c.show(item{mark: "  ⎿ \u00a0", text: "Read " + strings.TrimPrefix(path, c.cwd+"/") + " (1 line)", tight: true})
+	}
 	if c.tasks > 0 {
 		c.show(item{mark: "● ", text: `Task "Mock subagent" completed in background`})
 	}

@@ -29,12 +29,12 @@ func newClaudePaths(e *Env) claudePaths {
 // claudeSlug is the folder name of a working directory: its real path with each
 // UTF-16 unit outside letters and digits made a dash, cut at 200 with a hash.
 func claudeSlug(dir string) string {
-	real, err := filepath.EvalSymlinks(dir)
+	target, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		real = filepath.Clean(dir)
+		target = filepath.Clean(dir)
 	}
 	var b strings.Builder
-	units := utf16.Encode([]rune(real))
+	units := utf16.Encode([]rune(target))
 	for _, u := range units {
 		if u >= '0' && u <= '9' || u >= 'a' && u <= 'z' || u >= 'A' && u <= 'Z' {
 			b.WriteByte(byte(u))

@@ -248,6 +248,9 @@ func (c *claude) showBranch(branch []claudeRow) {
 		if r.Meta || r.Summary {
 			continue
 		}
+		if at, err := time.Parse(time.RFC3339, r.Stamp); err == nil && r.Subtype == "turn_duration" {
+			c.show(item{mark: "✻ ", text: fmt.Sprintf("Worked for %s · done %s", span(time.Duration(r.Took)*time.Millisecond), clockTime(at.In(c.env.Now().Location())))})
+		}
 		for _, t := range texts(r.Message.Content) {
 			switch {
 			case r.Type == "user" && strings.HasPrefix(t, "[Request interrupted"):

@@ -80,6 +80,7 @@ type claudeRow struct {
 	CustomTitle string  `json:"customTitle"`
 	LastPrompt  string  `json:"lastPrompt"`
 	Slug        string  `json:"slug"`
+	Took        int     `json:"durationMs"`
 	Stamp       string  `json:"timestamp"`
 	CWD         string  `json:"cwd"`
 	Message     struct {
@@ -184,6 +185,7 @@ func texts(raw json.RawMessage) []string {
 	if json.Unmarshal(raw, &list) == nil {
 		return list
 	}
+	list = nil
 	var blocks []struct {
 		Type string `json:"type"`
 		Text string `json:"text"`

@@ -91,12 +91,11 @@ func (c *claude) clear() {
 	c.held, c.items = nil, nil
 	c.seen, c.prompts, c.turns, c.shaped, c.placed, c.rewound = -1, 0, 0, false, false, false
 	c.tokens = c.env.num("AGENTSIM_TOKENS", 1200)
-	c.toolsUsed, c.limit, c.tasks, c.dropped = nil, "", 0, 0
+	c.toolsUsed, c.files, c.lastTask, c.limit, c.tasks, c.dropped = nil, nil, nil, "", 0, 0
 	c.banner()
 	c.show(item{mark: "❯ ", text: "/clear"})
 	go func() {
-		cmdEnd := c.withSession(old.session)
-		cmdEnd(end)
+		c.fire(bg(), "SessionEnd", "clear", end)
 		_ = os.MkdirAll(filepath.Join(c.paths.dir, "session-env", id), 0o755)
 		c.do(func() { c.setStatus("idle", "") })
 		c.startHooks("clear")
@@ -106,17 +105,6 @@ func (c *claude) clear() {
 		})
 		c.refreshStatus()
 	}()
-}
-
-// withSession runs SessionEnd for a session that is not the present one any more.
-func (c *claude) withSession(_ string) func(end rec) {
-	return func(end rec) {
-		cmds := c.set.hooks.find("SessionEnd", "clear")
-		c.mu.Lock()
-		vars := c.hookVars()
-		c.mu.Unlock()
-		runHooks(bg(), c.env, cmds, line(end), c.cwd, vars)
-	}
 }
 
 // statusPanel is what /status shows.

@@ -139,12 +139,21 @@ func (c *claude) writeTool(t *claudeTool, path string) {
 		if err := os.WriteFile(path, []byte(mockContent), 0o644); err != nil {
 			return toolDone{content: err.Error(), response: "Error: " + err.Error(), failed: true}
 		}
-		c.do(func() { c.linesAdded++ })
+		c.do(func() { c.wroteFile(path, short) })
 		return toolDone{
 			content:  "File created successfully at: " + path + " (file state is current in your context — no need to Read it back)",
 			response: obj("type", "create", "filePath", path, "content", mockContent, "structuredPatch", []any{}, "originalFile", nil, "userModified", false),
 		}
 	}
+}
+
+// wroteFile keeps note of a file that a tool made, for undo and for compactions.
+func (c *claude) wroteFile(path, short string) {
+	c.linesAdded++
+	c.files = append(c.files, path)
+	now := stamp(c.env.Now())
+	c.file.write(line(obj("type", "file-history-delta", "messageId", c.file.leaf, "snapshotMessageId", c.snapshotID, "trackingPath", short,
+		"backup", obj("backupFileName", nil, "version", 1, "backupTime", now, "realParentDir", filepath.Dir(path)), "timestamp", now)))
 }
 
 func askTool(t *claudeTool) {

@@ -171,6 +171,7 @@ func (c *claude) recordPrompt(q *queued, source string, first bool) {
 }
 
 func (c *claude) snapshot(messageID string) {
+	c.snapshotID = messageID
 	c.file.write(line(obj("type", "file-history-snapshot", "messageId", messageID, "snapshot",
 		obj("messageId", messageID, "trackedFileBackups", rec{}, "timestamp", stamp(c.env.Now())), "isSnapshotUpdate", false)))
 }

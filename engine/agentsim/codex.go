@@ -104,8 +104,8 @@ func newCodex(e *Env, o codexOpts, home string) *codex {
 			cwd = filepath.Join(e.Dir, cwd)
 		}
 	}
-	if real, err := filepath.EvalSymlinks(cwd); err == nil {
-		cwd = real
+	if target, err := filepath.EvalSymlinks(cwd); err == nil {
+		cwd = target
 	}
 	c := &codex{
 		o: o, home: home, cwd: cwd, cfg: readCodexConfig(filepath.Join(home, "config.toml")), source: "startup", warned: 2,

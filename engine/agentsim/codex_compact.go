@@ -88,11 +88,12 @@ func (c *codex) writeCompacted() {
 	c.sample()
 	c.tokenCount(false)
 	var users []said
-	var history []rec
+	var history, kept []rec
 	for _, h := range c.held {
 		if h.role == "user" {
 			users = append(users, h)
 			history = append(history, c.historyItem(h.text, "user.text", obj("type", "user")))
+			kept = append(kept, obj("revision", "retained_"+c.env.uuid7(), "order", len(kept), "turn_id", c.turnID, "message_id", "msg_"+c.env.uuid7(), "text", h.text, "complete", true))
 		}
 	}
 	c.held = append(users, said{"summary", summary})
@@ -101,8 +102,11 @@ func (c *codex) writeCompacted() {
 	before := c.ro.window
 	c.ro.window = c.env.uuid7()
 	c.windowNo++
-	c.ro.put(c.env.Now(), "compacted", obj("message", summary, "replacement_history", history, "window_number", c.windowNo, "first_window_id", before,
-		"previous_window_id", before, "window_id", c.ro.window, "compaction_response_id", c.response, "latest_token_usage_record", c.usageRecord()), nil)
+	c.ro.put(c.env.Now(), "compacted", obj("message", summary, "replacement_history", history, "replacement_history_metadata", []any{},
+		"retained_context", obj("verified_answers", []any{}, "incomplete", false, "user_messages", orRecs(kept), "user_messages_incomplete", false, "assistant_messages", []any{},
+			"assistant_messages_incomplete", true, "next_order", c.ro.order), "window_number", c.windowNo, "first_window_id", before,
+		"previous_window_id", before, "window_id", c.ro.window, "compaction_response_id", c.response, "latest_token_usage_record", c.usageRecord(),
+		"resume_metadata", obj("dynamic_tools", obj("thread_id", c.ro.id, "tools", []any{}), "multi_agent_version", "v1", "last_started_turn_id", c.turnID)), nil)
 	c.worldState(true)
 	c.turnContext()
 	c.settingsApplied()

@@ -332,6 +332,9 @@ func (c *codex) showRows(rows []codexRow) {
 		p := r.Payload
 		switch {
 		case r.Type == "event_msg" && p.Type == "task_started":
+			if open != "" {
+				c.show(item{mark: "■ ", text: interruptedText})
+			}
 			open = p.TurnID
 		case r.Type == "event_msg" && p.Type == "item_completed":
 			c.showItem(r)
@@ -343,7 +346,7 @@ func (c *codex) showRows(rows []codexRow) {
 			if p.Error != nil {
 				c.show(item{mark: "■ ", text: p.Error.Message, flush: true})
 			} else {
-				c.show(item{mark: "  ", text: "Worked for <1s"})
+				c.show(item{mark: "  ", text: "Worked for " + codexSpan(time.Duration(p.Took)*time.Millisecond) + r.clock(c.env.Now().Location())})
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // codexRow is one record of a rollout, with what the stand-in needs of it.
@@ -15,6 +16,7 @@ type codexRow struct {
 	end     int64  // byte offset behind the record
 	Type    string `json:"type"`
 	Ordinal int    `json:"ordinal"`
+	Stamp   string `json:"timestamp"`
 	Payload struct {
 		Type       string `json:"type"`
 		ID         string `json:"id"`
@@ -23,7 +25,7 @@ type codexRow struct {
 		ForkedFrom string `json:"forked_from_id"`
 		TurnID     string `json:"turn_id"`
 		Message    string `json:"message"`
-		Last       any    `json:"last_agent_message"`
+		Took       int    `json:"duration_ms"`
 		Base       *struct {
 			Thread string `json:"thread_id"`
 			Before int    `json:"end_ordinal_exclusive"`
@@ -57,6 +59,15 @@ type codexRow struct {
 		Sequence int `json:"history_sequence"`
 		Order    int `json:"user_input_order"`
 	} `json:"metadata"`
+}
+
+// clock is the time of day of a record, as the screen shows it.
+func (r *codexRow) clock(at *time.Location) string {
+	t, err := time.Parse(time.RFC3339, r.Stamp)
+	if err != nil {
+		return ""
+	}
+	return " • " + t.In(at).Format("15:04")
 }
 
 // codexUsage is a token count.

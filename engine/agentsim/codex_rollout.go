@@ -167,13 +167,18 @@ func (c *codex) provider() string { return firstOf(c.cfg.get("model_provider"), 
 
 // permissions is the profile in its long form.
 func (c *codex) permissions() rec {
+	return obj("type", "managed", "file_system", obj("type", "restricted", "entries", c.entries()), "network", "restricted")
+}
+
+// entries are the paths that the agent may read or write.
+func (c *codex) entries() []rec {
 	entries := []rec{obj("path", obj("type", "special", "value", obj("kind", "root")), "access", "read")}
 	if c.sandbox() == "workspace-write" {
 		entries = append(entries, obj("path", obj("type", "path", "path", c.cwd), "access", "write"),
 			obj("path", obj("type", "special", "value", obj("kind", "slash_tmp")), "access", "write"),
 			obj("path", obj("type", "special", "value", obj("kind", "tmpdir")), "access", "write"))
 	}
-	return obj("type", "managed", "file_system", obj("type", "restricted", "entries", entries), "network", "restricted")
+	return entries
 }
 
 func (c *codex) sandbox() string {
@@ -209,7 +214,7 @@ func (c *codex) turnContext() {
 	}
 	c.ro.put(c.env.Now(), "turn_context", obj("turn_id", c.turnID, "root_turn_id", c.turnID, "disabled_plugin_ids", []any{}, "cwd", c.cwd, "approval_policy", c.approval(),
 		"approvals_reviewer", "user", "permission_profile", c.permissions(), "model", c.model, "comp_hash", "2911", "collaboration_mode", c.collaboration(),
-		"multi_agent_version", "v1", "realtime_active", false, "summary", "none", "sandbox_policy", policy), nil)
+		"multi_agent_version", "v1", "realtime_active", false, "summary", "none", "sandbox_policy", policy, "file_system_sandbox_policy", obj("kind", "restricted", "entries", c.entries())), nil)
 }
 
 func (c *codex) worldState(full bool) {

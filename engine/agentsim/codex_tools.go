@@ -91,8 +91,12 @@ func (c *codex) recordCall(t *codexTool) {
 			payload = obj("type", "function_call", "status", "completed", "id", "fc_"+c.env.hex(20), "name", t.name, "arguments", string(b), "call_id", t.call)
 		}
 		c.ro.seq++
-		meta := obj("history_sequence", c.ro.seq, "sampled_through_sequence", c.ro.sampled, "client_authored", false, "user_input_order", c.ro.order, "model_search_state", "unused")
-		c.ro.order++
+		meta := obj("history_sequence", c.ro.seq, "sampled_through_sequence", c.ro.sampled, "client_authored", false)
+		if t.name != "apply_patch" {
+			meta = meta.add("user_input_order", c.ro.order)
+			c.ro.order++
+		}
+		meta = meta.add("model_search_state", "unused")
 		c.ro.put(c.env.Now(), "response_item", payload.add("internal_chat_message_metadata_passthrough", pass), meta)
 		c.sample()
 	})

@@ -52,9 +52,8 @@ func wrap(text, first, rest string, width int) []string {
 	var out []string
 	lead := first
 	for _, para := range strings.Split(text, "\n") {
-		avail := max(8, width-textWidth(lead))
 		for {
-			head, tail := breakAt(para, avail)
+			head, tail := breakAt(para, max(8, width-textWidth(lead)))
 			out = append(out, strings.TrimRight(lead+head, " "))
 			lead = rest
 			if tail == "" {
