@@ -138,8 +138,8 @@ func TestPermissionPromptIsAttention(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.must("up", w.write("perm.yaml", strings.Replace(string(b), "name: perm", "name: perm\npermission_policy: standard", 1)))
-	w.must("send", "dev.impl", "[[sh:touch made]] go", "--verify")
+	w.must("up", w.write("perm.yaml", strings.Replace(string(b), "name: perm", "name: perm\npermission_policy: builtin:standard", 1)))
+	w.must("send", "dev.impl", "[[sh:make made]] go", "--verify")
 	w.must("wait", "dev.impl", "--until", "waiting", "--timeout", "20s")
 	s := w.seat("dev.impl")
 	if len(s.Attention) != 1 || s.Activity.Why == "" {
