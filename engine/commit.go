@@ -48,6 +48,9 @@ func commitOccupant(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) 
 		"startup": string(l.session.Startup), "ready": l.readiness.Why, "identity": l.identity.Why,
 		"pid": l.session.PID, "pane": string(l.ref.Pane), "token": l.session.Token.String(),
 	}
+	if st.Source != "" {
+		evidence["source_of"] = st.Source
+	}
 	r.settle(SeatReceipt{
 		Seat: s.Seat, Outcome: outcome, Action: "launched", Generation: l.session.Generation,
 		ContextDelivered: l.prompted, Evidence: evidence, Error: attentionError(l, outcome),

@@ -52,15 +52,19 @@ type Deps struct {
 	Occupants Occupants
 	Procs     Processes
 	Contexts  Contexts // nil: nothing can be delivered to a successor
-	Spawner   Spawner  // nil: detached operations run in this process
-	Clock     Clock
-	IDs       IDs
-	Env       []string // the caller's environment, for launches
-	RigEnv    []string // RIG_HOME and the like, as every occupant needs them to find us
-	Self      Self
-	Build     string // version and commit, named on operations and receipts
-	Config    Config
-	Log       *slog.Logger
+	Images    Images   // nil: no agent images
+	// Redact takes secrets out of an opening prompt, because arguments can be read
+	// by others; nil: prompts go as they are.
+	Redact  func(string) string
+	Spawner Spawner // nil: detached operations run in this process
+	Clock   Clock
+	IDs     IDs
+	Env     []string // the caller's environment, for launches
+	RigEnv  []string // RIG_HOME and the like, as every occupant needs them to find us
+	Self    Self
+	Build   string // version and commit, named on operations and receipts
+	Config  Config
+	Log     *slog.Logger
 }
 
 // Engine plans, applies and observes. It holds no state of the world: every
@@ -87,6 +91,9 @@ func New(d Deps) *Engine {
 		VerbUp: planUp, VerbDown: planDown, VerbLaunch: planLaunch,
 		VerbAdopt: planAdopt, VerbRelease: planRelease, VerbHandover: planHandover, VerbUndo: planUndo,
 		VerbSeatStop: planSeatStop, VerbSeatClean: planSeatClean, VerbSeatLaunch: planSeatLaunch,
+		VerbExpand: planExpand, VerbRemove: planRemove, VerbShrink: planShrink, VerbFork: planFork,
+		VerbImageCreate: planImageCreate, VerbImageDelete: planImageDelete, VerbImagePrune: planImagePrune,
+		VerbImagePin: planImagePin, VerbImageUnpin: planImagePin,
 		VerbSetModel: planSetModel, VerbSetToken: planSetToken, VerbClearAttention: planClearAttention,
 	}
 	e.steps = stepTable()

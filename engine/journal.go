@@ -48,6 +48,7 @@ type run struct {
 	warnings []string
 	eventSeq int64
 	failed   []unitFailure
+	extra    map[string]any // what a receipt says beside its seats
 }
 
 type unitFailure struct {
@@ -167,6 +168,26 @@ func (r *run) warn(text string) {
 	r.mu.Unlock()
 }
 
+// addExtra says something beside the seats in the receipt; nil takes it back.
+func (r *run) addExtra(key string, v any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.extra == nil {
+		r.extra = map[string]any{}
+	}
+	if r.extra[key] = v; v == nil {
+		delete(r.extra, key)
+	}
+}
+
+// appendExtra adds one text to a list beside the seats in the receipt.
+func (r *run) appendExtra(key, text string) {
+	r.mu.Lock()
+	list, _ := r.extra[key].([]string)
+	r.mu.Unlock()
+	r.addExtra(key, append(list, text))
+}
+
 func (r *run) tell() {
 	if r.progress == nil {
 		return
@@ -182,7 +203,7 @@ func (r *run) finish() (*Receipt, error) {
 	r.settleIntents()
 	r.mu.Lock()
 	rec := &Receipt{
-		Seats: append([]SeatReceipt{}, r.seats...), Warnings: r.warnings, EventSeq: r.eventSeq,
+		Seats: append([]SeatReceipt{}, r.seats...), Warnings: r.warnings, EventSeq: r.eventSeq, Extra: r.extra,
 	}
 	state, clean := OpDone, true
 	for _, s := range rec.Seats {

@@ -113,14 +113,14 @@ func (e *Engine) planSeatRevive(ctx context.Context, w *world, p *Plan, rig Rig,
 			WithHint("`rig seat clean %s` clears it, then launch again", address))
 		return
 	}
-	st, intent := e.reviveStart(ctx, w, seat, address, fresh, unprompted)
+	st, intent := e.reviveStart(ctx, w, p, seat, c, address, fresh, unprompted)
 	p.Intents = append(p.Intents, intent)
 	if st == nil {
 		p.SetInput("undecided/"+address, intent.Reason)
 		p.Warnings = append(p.Warnings, address+" awaits a decision: "+intent.Reason)
 		return
 	}
-	if _, isFresh := st.Start.(StartFresh); isFresh && seat.Runtime != RuntimeTerminal {
+	if _, isFresh := st.Start.(StartFresh); isFresh && seat.Runtime != RuntimeTerminal && st.Prompt == "" {
 		m, err := memberOf(seat, c)
 		if err == nil {
 			var digest string
@@ -147,7 +147,7 @@ func deadWord(dead bool) string {
 // reviveStart classifies a seat that does not run: its own conversation if it can
 // be continued, a fresh start if asked for by name or natural, else a decision
 // for a person. A nil start means that nothing is started.
-func (e *Engine) reviveStart(ctx context.Context, w *world, seat Seat, address string, fresh, unprompted bool) (*seatStart, Intent) {
+func (e *Engine) reviveStart(ctx context.Context, w *world, p *Plan, seat Seat, c StartupContext, address string, fresh, unprompted bool) (*seatStart, Intent) {
 	last, had := w.latest[seat.ID]
 	freshStart := func(good Continuity) *seatStart {
 		return &seatStart{Address: address, Start: StartFresh{}, Kind: "fresh", Good: good}
@@ -158,9 +158,7 @@ func (e *Engine) reviveStart(ctx context.Context, w *world, seat Seat, address s
 	case fresh:
 		return freshStart(ContinuityFreshPrimed), Intent{address, "fresh-primed", "asked for by name"}
 	case !had:
-		st := freshStart(ContinuityFresh)
-		st.Kind = "initial"
-		return st, Intent{address, "launch", "it never had an occupant"}
+		return e.firstStart(ctx, p, seat, c, address)
 	case seat.RestorePolicy == RestoreFresh:
 		return freshStart(ContinuityFreshPrimed), Intent{address, "fresh-primed", "its restore_policy is relaunch_fresh"}
 	case last.Token.Empty() && unprompted:

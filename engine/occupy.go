@@ -19,9 +19,12 @@ type seatStart struct {
 	Address string
 	Start   Start
 	Prompt  string
-	Kind    string     // of the tenure: initial, restore, fresh, fork
+	Kind    string     // of the tenure: initial, restore, fresh, fork, rebuild
 	Good    Continuity // the outcome when everything is proven
 	Source  string     // of the tenure: seat and generation, never a token
+	Judged  bool       // the planner has judged the source conversation itself
+	Marker  string     // stands in Prompt once; its arrival must be proven
+	Image   ImageRef   // the agent image whose fork is counted; zero = none
 }
 
 func startKey(address string) string { return "start/" + address }
@@ -39,6 +42,7 @@ type launched struct {
 	prompted  bool
 	at        time.Time
 	gateSince time.Time // when a staged successor was first seen at a gate
+	screen    []string  // what the pane showed last
 }
 
 // occupySteps lists the steps that give a seat an occupant.
@@ -209,7 +213,7 @@ func (r *run) launchRequest(seat Seat, st seatStart, l *launched) LaunchRequest 
 	}
 	return LaunchRequest{
 		Seat: seat, Address: st.Address, SessionID: l.session.ID, Generation: l.session.Generation,
-		Start: start, Prompt: st.Prompt, Settings: l.session.Settings, Env: env,
+		Start: start, Prompt: r.e.redactPrompt(st.Prompt), Settings: l.session.Settings, Env: env,
 		RigEnv: append([]string{
 			"RIG_SEAT=" + st.Address, "RIG_GENERATION=" + itoa(l.session.Generation), "RIG_SESSION=" + l.session.ID,
 		}, d.RigEnv...),

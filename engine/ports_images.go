@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"regexp"
 	"strings"
 	"time"
 )
@@ -170,8 +169,6 @@ type ImageReferences struct {
 // MaxImageName is the longest name or version of an image, in bytes.
 const MaxImageName = 64
 
-var imageNameRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
-
 // CheckImageName refuses a name or version that could leave the library, hide in
 // it, or be read as something else. what is "name" or "version".
 func CheckImageName(what, text string) error {
@@ -181,13 +178,27 @@ func CheckImageName(what, text string) error {
 		why = "it is empty"
 	case len(text) > MaxImageName:
 		why = "it has " + itoa(int64(len(text))) + " bytes"
-	case !imageNameRE.MatchString(text):
+	case !plainName(text):
 		why = "it has other characters, or begins with one that is neither a letter nor a digit"
 	default:
 		return nil
 	}
 	return Errorf(CodeImageName, "this cannot be the %s of an agent image: %s", what, why).
 		WithHint("letters A to Z, digits, dot, dash and underscore, at most %d, a letter or digit first", MaxImageName)
+}
+
+// plainName reports whether a text is letters, digits, dots, dashes and
+// underscores, the first of them a letter or digit. It is written out because a
+// compiled pattern would cost every start of the program.
+func plainName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		word := c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !word && (i == 0 || c != '.' && c != '-' && c != '_') {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // ImageID is the id of an image.

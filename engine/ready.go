@@ -70,6 +70,7 @@ func doReady(ctx context.Context, r *run, s Step) (Evidence, error) {
 			}
 			return Evidence{"pane_tail": tail(p.Screen)}, err
 		}
+		l.screen = p.Screen
 		got := rt.Ready(ctx, p)
 		l.readiness = got
 		ev := Evidence{"state": string(got.State), "code": string(got.Code), "why": got.Why, "evidence": got.Evidence, "pid": l.session.PID}
@@ -124,8 +125,8 @@ func (r *run) notReady(l *launched, s Step, limit time.Duration) (Evidence, erro
 	if why == "" {
 		why = "no sign of readiness"
 	}
-	return nil, Errorf(CodeNotReady, "not ready after %s: %s", limit, why).On("launch", s.Seat).
-		WithHint("raise readiness_timeout_ms in the spec, or look at the client by hand")
+	return Evidence{"pane_tail": tail(l.screen)}, Errorf(CodeNotReady, "not ready after %s: %s", limit, why).On("launch", s.Seat).
+		WithHint("raise readiness_timeout_ms in the spec, or look at the client by hand").With("pane_tail", tail(l.screen))
 }
 
 func (r *run) occupant(ctx context.Context, s Step) (Seat, Runtime, *launched, error) {
@@ -141,7 +142,8 @@ func (r *run) occupant(ctx context.Context, s Step) (Seat, Runtime, *launched, e
 	return seat, rt, l, err
 }
 
-// tail gives the last lines of a screen that hold anything, at most twelve.
+// tail gives the last lines of a screen that hold anything, at most twelve, with
+// native ids hidden: they go into receipts and events.
 func tail(screen []string) []string {
 	var out []string
 	for i := len(screen) - 1; i >= 0 && len(out) < 12; i-- {
@@ -149,7 +151,7 @@ func tail(screen []string) []string {
 			out = append([]string{line}, out...)
 		}
 	}
-	return out
+	return hideIDs(out)
 }
 
 // doIdentify reads the native id of the new occupant from the client's own
@@ -179,7 +181,7 @@ func doIdentify(ctx context.Context, r *run, s Step) (Evidence, error) {
 			return nil, err
 		}
 		if err == nil {
-			l.identity = rt.Identify(ctx, p)
+			l.identity, l.screen = rt.Identify(ctx, p), p.Screen
 		}
 		if l.identity.Proven || wait.Err() != nil {
 			break
@@ -194,9 +196,8 @@ func (r *run) judgeIdentity(s Step, st seatStart, l *launched) (Evidence, error)
 	ev := Evidence{"proven": id.Proven, "why": id.Why, "source": string(id.Provenance), "token": id.Token.String()}
 	switch start := st.Start.(type) {
 	case StartFork:
-		if !id.Proven || id.Token.Reveal() == start.Parent.Reveal() {
-			return ev, Errorf(CodeRuntime, "the fork's own id was not proven: %s", orNone(id.Why)).On("fork", s.Seat).
-				WithHint("nothing was recorded; look at the client's words and try again")
+		if !id.Proven || id.Token.Empty() || SameNativeID(id.Token.Reveal(), start.Parent.Reveal()) {
+			return ev, forkUnproven(s, id, l.screen)
 		}
 	case StartResume:
 		if !id.Proven || id.Token.Reveal() != start.Token.Reveal() {

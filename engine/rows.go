@@ -52,32 +52,49 @@ func commitRigRows(_ context.Context, r *run, _ Step, tx Tx) (Evidence, error) {
 
 // insertMembers writes pods and seats and gives the seat ids by logical id.
 func (r *run) insertMembers(tx Tx, rig Rig, pods []PodSpec, ordinal int) (map[string]string, error) {
-	now, ids := r.e.d.Clock.Now(), r.e.d.IDs
+	ids := r.e.d.IDs
 	seats := map[string]string{}
 	for i, ps := range pods {
-		pod := Pod{ID: ids.New(), RigID: rig.ID, Name: ps.ID, Label: ps.Label, Summary: ps.Summary, Ordinal: i}
-		if ps.Continuity != nil {
-			pod.Continuity = string(mustJSON(ps.Continuity))
-		}
+		pod := podOf(ids.New(), rig.ID, ps, i)
 		if err := tx.InsertPod(pod); err != nil {
 			return nil, err
 		}
 		for _, m := range ps.Members {
-			seat := seatOfMember(ps.ID, m)
-			seat.ID, seat.RigID, seat.PodID, seat.Ordinal = ids.New(), rig.ID, pod.ID, ordinal
-			seat.CreatedAt, seat.UpdatedAt, seat.Version = now, now, 1
+			seat, err := r.insertMember(tx, rig, pod, m, ordinal)
+			if err != nil {
+				return nil, err
+			}
 			ordinal++
-			if err := tx.InsertSeat(seat); err != nil {
-				return nil, err
-			}
-			if err := tx.PutStartupContext(startupOf(seat, m)); err != nil {
-				return nil, err
-			}
 			seats[seat.Logical()] = seat.ID
-			r.memory.Store("seatid/"+Address(ps.ID, m.ID, rig.Name), seat.ID)
 		}
 	}
 	return seats, nil
+}
+
+func podOf(id, rigID string, ps PodSpec, ordinal int) Pod {
+	pod := Pod{ID: id, RigID: rigID, Name: ps.ID, Label: ps.Label, Summary: ps.Summary, Ordinal: ordinal}
+	if ps.Continuity != nil {
+		pod.Continuity = string(mustJSON(ps.Continuity))
+	}
+	return pod
+}
+
+// insertMember writes one seat with what a fresh launch of it replays and what
+// was declared as the source of its first conversation.
+func (r *run) insertMember(tx Tx, rig Rig, pod Pod, m MemberSpec, ordinal int) (Seat, error) {
+	now := r.e.d.Clock.Now()
+	seat := seatOfMember(pod.Name, m)
+	seat.ID, seat.RigID, seat.PodID, seat.Ordinal = r.e.d.IDs.New(), rig.ID, pod.ID, ordinal
+	seat.CreatedAt, seat.UpdatedAt, seat.Version = now, now, 1
+	address := Address(pod.Name, m.ID, rig.Name)
+	if err := tx.InsertSeat(seat); err != nil {
+		return seat, err
+	}
+	if err := tx.PutStartupContext(startupOf(seat, m)); err != nil {
+		return seat, err
+	}
+	r.memory.Store("seatid/"+address, seat.ID)
+	return seat, r.putDeclared(tx, seat.ID, address)
 }
 
 func startupOf(seat Seat, m MemberSpec) StartupContext {

@@ -1,9 +1,11 @@
 package engine
 
+import "maps"
+
 // stepTable lists how each kind of step happens. It is the only way from a plan
 // to the world.
 func stepTable() map[StepKind]executor {
-	return map[StepKind]executor{
+	table := map[StepKind]executor{
 		StepRigRows:    {commit: commitRigRows},
 		StepCreate:     {do: doCreate, undo: undoCreate, probe: probeCreate},
 		StepReady:      {do: doReady},
@@ -39,5 +41,11 @@ func stepTable() map[StepKind]executor {
 		StepUnchanged:      {do: doUnchanged},
 		StepSetToken:       {commit: commitToken},
 		StepClearAttention: {commit: commitClearAttention},
+
+		StepExpandRows: {commit: commitExpandRows},
+		StepPrimed:     {do: doPrimed},
 	}
+	maps.Copy(table, shrinkSteps())
+	maps.Copy(table, imageSteps())
+	return table
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -128,28 +129,8 @@ func (e *Engine) planMember(ctx context.Context, w *world, p *Plan, spec RigSpec
 	address := Address(pod, member, spec.Name)
 	seat := seatOfMember(pod, m)
 	st := seatStart{Address: address, Start: StartFresh{}, Kind: "initial", Good: ContinuityFresh}
-	if m.Source == nil {
-		prompt, digest, err := openingPrompt(address, m, MomentFresh)
-		if err != nil {
-			p.BlockSeat(address, err)
-		}
-		if st.Prompt = prompt; digest != "" {
-			p.AddFact("seat/"+address+"/prompt", digest)
-		}
-	}
-	switch src := m.Source.(type) {
-	case nil:
-	case ForkSource:
-		st.Start, st.Kind, st.Good, st.Source = StartFork{Parent: src.Parent}, "fork", ContinuityForked, "a native conversation named by the spec"
-	case RebuildSource, ImageSource:
-		p.BlockSeat(address, Errorf(CodeNotSupported, "session_source mode %s is not built yet", src.Mode()).
-			WithHint("use mode fork, or leave session_source out for a fresh start"))
-	}
-	after := []string{}
-	for _, pre := range graph.After[logical] {
-		after = append(after, unitOf(pre, spec.Name))
-	}
-	e.planStart(ctx, w, p, seat, st, []string{"rig"}, after)
+	e.sourceStart(ctx, w, p, seat, m, &st)
+	e.planStart(ctx, w, p, seat, st, []string{"rig"}, unitsAfter(graph, logical, spec.Name))
 	p.Intents = append(p.Intents, Intent{Seat: address, Action: "launch", Reason: startWords(st, seat)})
 }
 
@@ -160,11 +141,16 @@ func unitOf(logical, rig string) string {
 
 func startWords(st seatStart, seat Seat) string {
 	switch st.Start.(type) {
+	case nil:
+		return string(seat.Runtime) + ", with no conversation to start from"
 	case StartResume:
 		return string(seat.Runtime) + ", its own conversation"
 	case StartFork:
-		return string(seat.Runtime) + ", forked from source session"
+		return string(seat.Runtime) + ", forked from source session of " + st.Source
 	case StartFresh:
+		if st.Kind == "rebuild" {
+			return string(seat.Runtime) + ", rebuilt from " + st.Source
+		}
 	}
 	return string(seat.Runtime) + ", a fresh conversation"
 }
@@ -188,10 +174,7 @@ func (e *Engine) planStart(ctx context.Context, w *world, p *Plan, seat Seat, st
 		p.BlockSeat(st.Address, Errorf("cwd_missing", "its directory %s is not there", seat.Cwd).
 			WithHint("create it, or correct cwd in the spec"))
 	}
-	for _, b := range rt.Preflight(ctx, LaunchRequest{Seat: seat, Address: st.Address, Start: withIDs(e.d.IDs, st.Start), Prompt: st.Prompt, Env: e.d.Env}) {
-		b.Seat = st.Address
-		p.Blockers = append(p.Blockers, b)
-	}
+	e.preflight(ctx, p, rt, seat, st)
 	p.SetInput(startKey(st.Address), st)
 	if seat.ID != "" {
 		p.SetInput("seatid/"+st.Address, seat.ID)
@@ -199,8 +182,24 @@ func (e *Engine) planStart(ctx context.Context, w *world, p *Plan, seat Seat, st
 	p.AddFact("seat/"+st.Address+"/start", st.Kind+"/"+string(seat.Runtime))
 	p.Phases = append(p.Phases, Phase{
 		ID: st.Address, Unit: st.Address, Needs: needs, After: after, Title: "Launch " + st.Address,
-		Steps: occupySteps(st.Address, st.Address, rt.Caps().Resume),
+		Steps: startSteps(st, rt.Caps().Resume),
 	})
+}
+
+// preflight collects what the runtime says against a start. A seat whose source
+// could not be had has no start to ask about; where the planner has judged the
+// source conversation itself, the runtime's words about it are left out.
+func (e *Engine) preflight(ctx context.Context, p *Plan, rt Runtime, seat Seat, st seatStart) {
+	if st.Start == nil {
+		return
+	}
+	for _, b := range rt.Preflight(ctx, LaunchRequest{Seat: seat, Address: st.Address, Start: withIDs(e.d.IDs, st.Start), Prompt: st.Prompt, Env: e.d.Env}) {
+		if st.Judged && slices.Contains(conversationCodes, b.Code) {
+			continue
+		}
+		b.Seat = st.Address
+		p.Blockers = append(p.Blockers, b)
+	}
 }
 
 // memoryPerAgent is what one agent was seen to need, in megabytes.

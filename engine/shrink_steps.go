@@ -1,0 +1,84 @@
+package engine
+
+import "context"
+
+// shrinkSteps are the executors of taking seats out of a rig.
+func shrinkSteps() map[StepKind]executor {
+	return map[StepKind]executor{
+		StepEndKept:    {do: doEndKept},
+		StepSeatDelete: {commit: commitSeatRemoved},
+		StepPodDelete:  {commit: commitPodRemoved},
+	}
+}
+
+// doEndKept ends a former occupant that is kept for an undo. It is ours: its
+// pane carries this seat's tag and its own generation.
+func doEndKept(ctx context.Context, r *run, s Step) (Evidence, error) {
+	pane, session, inv, err := r.retiree(ctx, s)
+	switch {
+	case err != nil:
+		return nil, err
+	case pane.ID == "":
+		return Evidence{"already_gone": true}, nil
+	case session.Origin == OriginClaimed:
+		g := Guard{Pane: pane.ID, Epoch: inv.Epoch, Seat: pane.Seat, Gen: pane.Gen, DeadOK: true}
+		return Evidence{"released": pane.Session}, r.e.d.Mux.Tag(ctx, g, "", "", "")
+	}
+	return Evidence{"ended": pane.Session}, r.e.endFrozen(ctx, inv.Epoch, pane, session.ID)
+}
+
+// commitSeatRemoved takes a seat that has no occupant any more out of its rig.
+// Its tenures and events stay.
+func commitSeatRemoved(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
+	seat, err := tx.Seat(s.Args["seat_id"])
+	if err != nil {
+		return nil, err
+	}
+	if genTag(seat.Generation) != s.Args["generation"] {
+		return nil, Errorf(CodeConflict, "%s changed its occupant meanwhile", s.Seat).WithHint("look at `rig seat status %s`", s.Seat)
+	}
+	if _, err := tx.Binding(seat.ID); err == nil {
+		return nil, Errorf(CodeConflict, "%s still has an occupant", s.Seat).WithHint("run it again")
+	}
+	ev := Evidence{"generation": seat.Generation, "forked_from": seat.ForkedFrom, "session": r.endOf(s)}
+	if err := r.event(tx, "seat.removed", seat, s.Seat, ev); err != nil {
+		return nil, err
+	}
+	if err := tx.SetMeta(declaredKey(seat.ID), ""); err != nil {
+		return nil, err
+	}
+	r.settle(SeatReceipt{Seat: s.Seat, Action: "removed", Generation: seat.Generation, Evidence: ev})
+	return ev, tx.DeleteSeat(seat.ID)
+}
+
+// endOf says in a word what became of a removed seat's session.
+func (r *run) endOf(s Step) string {
+	if _, released := r.index[s.Seat+"/release"]; released {
+		return "released"
+	}
+	if _, stopped := r.index[s.Seat+"/stop"]; stopped {
+		return "stopped"
+	}
+	return "none"
+}
+
+// commitPodRemoved forgets a pod that has no seats any more.
+func commitPodRemoved(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
+	rig, err := tx.Rig(s.Args["rig_id"])
+	if err != nil {
+		return nil, err
+	}
+	seats, err := tx.Seats(rig.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, seat := range seats {
+		if seat.PodID == s.Args["pod_id"] {
+			return nil, Errorf(CodeConflict, "the pod %s got a seat meanwhile", s.Args["pod"]).WithHint("run it again")
+		}
+	}
+	if err := tx.DeletePod(s.Args["pod_id"]); err != nil {
+		return nil, err
+	}
+	return r.rigEvent(tx, "pod.removed", rig, Evidence{"pod": s.Args["pod"]})
+}
