@@ -247,6 +247,17 @@ func (s *scanner) run(i int, classes uint8) int {
 	return i
 }
 
+// runTo is run, but looks no further than limit bytes. A rule that can still
+// refuse after a run uses it: otherwise a text made for the purpose would have
+// the same bytes walked again and again.
+func (s *scanner) runTo(i int, classes uint8, limit int) int {
+	end := min(len(s.text), i+limit)
+	for i < end && s.screen.class[s.text[i]]&classes != 0 {
+		i++
+	}
+	return i
+}
+
 // enough reports whether a stretch is long enough, or runs into the cut.
 func (s *scanner) enough(from, end, least int) bool {
 	return end-from >= least || s.cut && end == len(s.text)

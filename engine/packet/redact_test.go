@@ -207,3 +207,24 @@ func BenchmarkRedact(b *testing.B) {
 		Redact(text)
 	}
 }
+
+// Texts made to be slow: were any rule to walk the same bytes for each of its
+// beginnings, this test would run for minutes.
+func TestHostileTextsTakeLinearTime(t *testing.T) {
+	const size = 512 << 10
+	for _, unit := range []string{
+		"eyJ-", "eyJaaaaaaaaaa.", "sk-", "sk-a-", "token-", "token_", "password:", "password:'", `password:"`, "secret: ",
+		"://", "a://b:", "://:@", "-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----a ", "AKIA", "AKIA-",
+		"authorization:", "authorization=", "bearer ", "bearer\t", "gh" + "p_", "SG.", "hooks.slack.com/services/", `\"`, "A1b/", "/", "aB3",
+	} {
+		text := strings.Repeat(unit, size/len(unit))
+		got, _ := Redact(text)
+		again, _ := Redact(got)
+		if again != got {
+			t.Errorf("%q is not stable", unit)
+		}
+		if _, counts := RedactCut(text); counts.Total() > size {
+			t.Errorf("%q: %v", unit, counts)
+		}
+	}
+}

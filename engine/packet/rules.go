@@ -95,18 +95,25 @@ func allRules() []rule {
 // matchSK tells keys from names that happen to begin like one, such as
 // sk-learn-experiments: words between dashes, without a digit or a capital.
 func matchSK(s *scanner, r *rule, start, after int) (int, int, bool) {
-	from, end, ok := matchToken(s, r, start, after)
-	body := s.text[after:end]
-	if ok && strings.ContainsAny(body, "-_") && strings.ToLower(body) == body && !strings.ContainsAny(body, "0123456789") {
+	body := s.text[after:s.runTo(after, r.body, maxBody)]
+	from, end, ok := start, after+len(body), false
+	if len(body) == maxBody || s.enough(after, end, r.min) {
+		from, end, ok = matchToken(s, r, start, after)
+	}
+	if ok && len(body) < maxBody && strings.ContainsAny(body, "-_") && strings.ToLower(body) == body && !strings.ContainsAny(body, "0123456789") {
 		return 0, 0, false
 	}
 	return from, end, ok
 }
 
+// maxBody is how far a rule looks before it decides. The head of a token and the
+// names and values that people give are shorter.
+const maxBody = 512
+
 // matchAWS wants exactly sixteen capitals and digits, so that capitalised words
 // are left alone.
 func matchAWS(s *scanner, r *rule, start, after int) (int, int, bool) {
-	end := s.run(after, r.body)
+	end := s.runTo(after, r.body, r.min+1)
 	whole := end-after == r.min || s.cut && end == len(s.text) && end-after < r.min && end > after
 	return start, end, whole && (end == len(s.text) || s.screen.class[s.text[end]]&isWord == 0)
 }
@@ -120,8 +127,8 @@ func matchAfterLead(s *scanner, r *rule, _, after int) (int, int, bool) {
 // matchJWT wants two or three parts in base64, the first of which begins like
 // an encoded JSON object; so does the second of a signed token.
 func matchJWT(s *scanner, _ *rule, start, after int) (int, int, bool) {
-	head := s.run(after, isToken)
-	if head-after < 8 {
+	head := s.runTo(after, isToken, maxBody)
+	if head-after < 8 || head-after == maxBody {
 		return 0, 0, false
 	}
 	if head == len(s.text) {
@@ -130,10 +137,10 @@ func matchJWT(s *scanner, _ *rule, start, after int) (int, int, bool) {
 	if s.text[head] != '.' {
 		return 0, 0, false
 	}
-	end := s.run(head+1, isToken)
-	if !s.enough(head+1, end, 8) {
+	if probe := s.runTo(head+1, isToken, 8); !s.enough(head+1, probe, 8) {
 		return 0, 0, false
 	}
+	end := s.run(head+1, isToken)
 	for range 3 { // a signature; five parts if it is encrypted
 		if end+1 < len(s.text) && s.text[end] == '.' {
 			if next := s.run(end+1, isToken); next > end+1 {

@@ -41,7 +41,7 @@ func namedRules() []rule {
 // matchNamed wants the rest of the name, a colon or equals sign, and a value
 // that looks like a secret and not like code or a placeholder.
 func matchNamed(s *scanner, r *rule, _, after int) (int, int, bool) {
-	nameEnd := s.run(after, isToken)
+	nameEnd := s.runTo(after, isToken, maxNameRest+1)
 	if !s.nameGoesOn(after, nameEnd) {
 		return 0, 0, false
 	}
@@ -56,7 +56,7 @@ func matchNamed(s *scanner, r *rule, _, after int) (int, int, bool) {
 	}
 	i = s.blanks(i)
 	from, quote := s.quote(i)
-	end := s.valueEnd(from, quote)
+	end := s.valueEnd(from, quote, maxBody)
 	value := s.text[from:end]
 	if !s.enough(from, end, r.min) || len(value) < 4 || placeholder(value) {
 		return 0, 0, false
@@ -67,8 +67,14 @@ func matchNamed(s *scanner, r *rule, _, after int) (int, int, bool) {
 	if strings.Contains(value, " ") && (r.kind != "password" || len(value) > 64) {
 		return 0, 0, false // a sentence
 	}
-	return from, end, varied(value) || quote != 0 && r.kind == "password" && !strings.Contains(value, " ")
+	if !varied(value) && (quote == 0 || r.kind != "password" || strings.Contains(value, " ")) {
+		return 0, 0, false
+	}
+	return from, s.valueEnd(from, quote, len(s.text)), true
 }
+
+// maxNameRest is how long a name may go on behind its telling part.
+const maxNameRest = 24
 
 // nameGoesOn accepts what may follow the telling part of a name: nothing, a
 // plural, a further part. So secret_id and secretKey are names of secrets,
@@ -78,7 +84,7 @@ func (s *scanner) nameGoesOn(after, end int) bool {
 	switch {
 	case rest == "" || rest == "s" || rest == "S":
 		return true
-	case len(rest) > 24:
+	case len(rest) > maxNameRest:
 		return false
 	case rest[0] == '_' || rest[0] == '-':
 		return true
@@ -106,9 +112,9 @@ func (s *scanner) blanks(i int) int {
 }
 
 // valueEnd finds where a value stops: at its quote, else at the next blank or
-// mark that no bare value holds.
-func (s *scanner) valueEnd(i int, quote byte) int {
-	for ; i < len(s.text); i++ {
+// mark that no bare value holds; after limit bytes in any case.
+func (s *scanner) valueEnd(i int, quote byte, limit int) int {
+	for last := min(len(s.text), i+limit); i < last; i++ {
 		ch := s.text[i]
 		switch {
 		case ch < ' ' || ch == 0x7f:
