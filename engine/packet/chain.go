@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 
 	"rig/engine"
@@ -16,7 +16,7 @@ import (
 func (s Seats) Chain(_ context.Context, seat engine.Seat, address string) (engine.Chain, error) {
 	dir := s.Dir(address)
 	var c engine.Chain
-	for _, f := range []struct{ name, label string }{{"RECAP.md", "recap"}, {"LEARNED.md", "learned"}} {
+	for _, f := range []struct{ name, label string }{{recapName, "recap"}, {"LEARNED.md", "learned"}} {
 		a, err := artifact(filepath.Join(dir, f.name), f.label, "seat:"+f.name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -35,13 +35,10 @@ func (s Seats) Chain(_ context.Context, seat engine.Seat, address string) (engin
 			c.Artifacts = append(c.Artifacts, a)
 		}
 	}
-	older, err := filepath.Glob(filepath.Join(dir, "recap-superseded", "RECAP-*.md"))
-	if err != nil {
-		return c, err
-	}
-	sort.Sort(sort.Reverse(sort.StringSlice(older)))
+	older := supersededRecaps(dir)
+	slices.Reverse(older)
 	for _, p := range older {
-		if a, err := artifact(p, "older recap", "seat:recap-superseded/"+filepath.Base(p)); err == nil {
+		if a, err := artifact(p, "older recap", "seat:"+supersededName+"/"+filepath.Base(p)); err == nil {
 			c.Artifacts = append(c.Artifacts, a)
 		}
 	}

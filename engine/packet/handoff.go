@@ -243,8 +243,8 @@ func opening(in engine.PacketInput, h engine.Handoff, sum *Summary) string {
 		fmt.Fprintf(&b, "Gap: %s.\n", g)
 	}
 	if sum == nil && len(in.Screen) > 0 {
-		screen, _ := RedactCut(strings.TrimSpace(strings.Join(in.Screen, "\n")))
-		fmt.Fprintf(&b, "The predecessor's last screen:\n%s\n", cut(screen, 2<<10))
+		screen, _ := RedactLines(in.Screen, 0)
+		fmt.Fprintf(&b, "The predecessor's last screen:\n%s\n", cut(strings.Join(screen, "\n"), 2<<10))
 	}
 	return withTail(b.String())
 }

@@ -158,7 +158,7 @@ type Summary struct {
 	Lines    int   `json:"lines"`
 	Records  int   `json:"records"`
 	Messages int   `json:"messages"`
-	Omitted  Omitted
+	Omitted  Omitted `json:"omitted"`
 	// Skipped lists the first MaxSkips lines that could not be read,
 	// SkippedTotal counts all of them.
 	Skipped      []Skip `json:"skipped,omitempty"`
