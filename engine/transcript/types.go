@@ -154,10 +154,10 @@ type Summary struct {
 	// Bytes is the source's length, Lines its non-blank lines, Records the
 	// lines that could be read, Messages those handed out as operator,
 	// assistant or summary text.
-	Bytes    int64 `json:"bytes"`
-	Lines    int   `json:"lines"`
-	Records  int   `json:"records"`
-	Messages int   `json:"messages"`
+	Bytes    int64   `json:"bytes"`
+	Lines    int     `json:"lines"`
+	Records  int     `json:"records"`
+	Messages int     `json:"messages"`
 	Omitted  Omitted `json:"omitted"`
 	// Skipped lists the first MaxSkips lines that could not be read,
 	// SkippedTotal counts all of them.
