@@ -13,11 +13,12 @@ import (
 	"rig/engine"
 )
 
-// The hidden verbs of the binary whose bodies are in this package.
+// The hidden verbs of the binary that this package has to know.
 const (
 	SupervisorVerb = "seat-exec"
 	HookVerb       = "hook"
 	StatusLineVerb = "statusline"
+	OperationVerb  = "op-exec" // its body is cmd's; Stop and Kill leave it alone
 )
 
 // SpoolEnv is the variable by which a hook finds its occupant's spool folder. It

@@ -26,6 +26,13 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case SupervisorVerb:
 			os.Exit(Supervise(os.Args[2:], os.Environ()))
+		case OperationVerb:
+			child := exec.Command("sleep", "600")
+			if err := child.Start(); err != nil {
+				panic(err)
+			}
+			_ = child.Wait()
+			os.Exit(0)
 		case HookVerb:
 			os.Exit(Hook(os.Stdin, os.Environ(), os.Args[2:]))
 		case StatusLineVerb:

@@ -118,7 +118,10 @@ func (ps *Processes) Alive(pid int, start string) (bool, error) {
 
 // Tree lists root and its live descendants, parents before children. It costs a
 // few file reads per process on Linux.
-func (*Processes) Tree(root int) ([]Process, error) {
+func (*Processes) Tree(root int) ([]Process, error) { return walkTree(root, nil) }
+
+// walkTree is Tree without the branches that leave out names.
+func walkTree(root int, leaveOut func(pid int) bool) ([]Process, error) {
 	p, ok, err := readProcess(root)
 	if err != nil || !ok {
 		return nil, err
@@ -132,7 +135,7 @@ func (*Processes) Tree(root int) ([]Process, error) {
 		}
 		sort.Ints(kids)
 		for _, pid := range kids {
-			if seen[pid] {
+			if seen[pid] || leaveOut != nil && leaveOut(pid) {
 				continue
 			}
 			seen[pid] = true
@@ -191,6 +194,18 @@ func containerOf(tree []Process) (head *Process, members []Process) {
 		return &tree[0], tree[1:]
 	}
 	return nil, tree
+}
+
+// ownBranch recognises what must go on although it may have been started from
+// inside an occupant: this very process, and the detached process of an operation,
+// which is a child of the agent's tool as long as the command that started it
+// follows it. Both may have children of their own, such as tmux.
+func ownBranch(pid int) bool {
+	if pid == os.Getpid() {
+		return true
+	}
+	argv := argvOf(pid)
+	return len(argv) >= 2 && argv[1] == OperationVerb
 }
 
 // isSupervisor recognises our own supervisor by its command line.

@@ -150,6 +150,34 @@ func TestKillAFrozenTree(t *testing.T) {
 	}
 }
 
+// An operation that was started from inside the occupant goes on while the
+// occupant is stopped, and outlives it.
+func TestOperationInsideTheTreeGoesOn(t *testing.T) {
+	root := process(t, "sh", "-c", "'"+self(t)+"' op-exec ticket & wait")
+	ps := NewProcesses()
+	var op, child Process
+	until(t, "the operation and its child run", func() bool {
+		tree, err := ps.Tree(root.Process.Pid)
+		if err != nil || len(tree) != 3 || tree[2].Comm != "sleep" {
+			return false
+		}
+		op, child = tree[1], tree[2]
+		return true
+	})
+	stopped, refused, err := ps.Stop(t.Context(), root.Process.Pid)
+	if err != nil || len(refused) != 0 || !slices.Equal(stopped, []int{root.Process.Pid}) {
+		t.Errorf("stop: %v %v %v", stopped, refused, err)
+	}
+	if err := ps.Kill(t.Context(), root.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []Process{op, child} {
+		if now, ok, err := readProcess(p.PID); err != nil || !ok || now.frozen() || now.gone() {
+			t.Errorf("%s: %+v %v %v", p.Comm, now, ok, err)
+		}
+	}
+}
+
 func TestRootsThatAreRefused(t *testing.T) {
 	ps := NewProcesses()
 	for _, pid := range []int{0, 1, -1, os.Getpid()} {

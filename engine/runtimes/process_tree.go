@@ -21,8 +21,10 @@ const (
 // Stop freezes a process tree with SIGSTOP: a parent before its children, since
 // only a stopped parent cannot start another one, and the tree is read again
 // until a round finds nothing new. Descendants are found by parentage, so they
-// are caught in whatever session or group they put themselves. The supervisor of
-// a pane is passed over (see Supervise), and this process is never stopped.
+// are caught in whatever session or group they put themselves; one that made
+// itself an orphan is not found. The supervisor of a pane is passed over (see
+// Supervise), and so are this process and detached operations of the product with
+// everything below them, which may have been started from inside the occupant.
 //
 // It returns the pids that are stopped, in that order, and those that could not
 // be: no permission, or still running after two seconds.
@@ -32,14 +34,14 @@ func (ps *Processes) Stop(ctx context.Context, root int) (stopped, refused []int
 	}
 	done := map[int]string{}
 	for range maxScans {
-		tree, err := ps.Tree(root)
+		tree, err := walkTree(root, ownBranch)
 		if err != nil {
 			return stopped, refused, procError("stop", root, err)
 		}
 		_, members := containerOf(tree)
 		fresh := 0
 		for _, p := range members {
-			if p.gone() || p.PID == os.Getpid() || done[p.PID] == p.Start {
+			if p.gone() || done[p.PID] == p.Start {
 				continue
 			}
 			done[p.PID] = p.Start

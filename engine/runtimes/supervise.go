@@ -29,6 +29,10 @@ const (
 	// Code needs up to two seconds for its own end; a client that stays longer
 	// would work where nobody sees it.
 	hangupGrace = 10 * time.Second
+	// farewell is how long we stay after the last line. The kernel hands terminal
+	// output on in the background, and tmux drops what has not arrived when the
+	// pane's process is gone: the reason for an end would be lost.
+	farewell = 25 * time.Millisecond
 	// resumePause keeps a client that stops itself again and again from keeping
 	// a processor busy.
 	resumePause = 50 * time.Millisecond
@@ -281,6 +285,9 @@ func (s *supervisor) say(what string) {
 		seat += ": "
 	}
 	fmt.Fprintf(os.Stderr, "\r\nrig: %s%s\r\n", seat, what)
+	if s.tty.ok {
+		<-time.After(farewell)
+	}
 }
 
 // save writes the report. When that fails the pane still tells the truth, and

@@ -34,7 +34,7 @@ func newTmux(t *testing.T) *tmuxServer {
 			t.Error(err)
 		}
 	})
-	s.run("new-session", "-d", "-s", "holder", "-x", "100", "-y", "30", "sleep 600")
+	s.run("new-session", "-d", "-s", "holder", "-x", "100", "-y", "30", "sleep", "600")
 	s.run("set-option", "-g", "remain-on-exit", "on")
 	return s
 }
