@@ -215,7 +215,7 @@ func (c *Claude) limit(p engine.Probe, e claudeEntry, v screenView, facts []hook
 		return v.reading(), true
 	}
 	if hr, ok := hookReading(facts); ok {
-		return hr, hr.State == engine.ActivityLimit && v.kind != screenBox || hr.State == engine.ActivityLimit && v.state == engine.ActivityIdle
+		return hr, hr.State == engine.ActivityLimit && v.state != engine.ActivityBusy
 	}
 	rc, ok := c.tailOf(p, e.SessionID)
 	if !ok || !rc.Turn.Limit {

@@ -21,10 +21,12 @@ type posture struct {
 	codex  []string
 }
 
-// postures is the closed list of permission policies. "operator" leaves the
-// choice to the client's own configuration, like no policy at all.
+// postures is the closed list of permission policies: ask before everything, ask
+// before what is not an edit, ask seldom, never ask. "operator" leaves the choice
+// to the client's own configuration, like no policy at all. Claude Code's mode
+// "default" is the one that newer clients also call "manual".
 var postures = map[string]posture{
-	"locked":   {"plan", []string{"-a", "on-request", "-s", "read-only"}},
+	"locked":   {"default", []string{"-a", "on-request", "-s", "read-only"}},
 	"standard": {"acceptEdits", []string{"-a", "on-request", "-s", "workspace-write"}},
 	"open":     {"auto", []string{"-a", "never", "-s", "workspace-write"}},
 	"yolo":     {"bypassPermissions", []string{"-a", "never", "-s", "danger-full-access"}},
