@@ -47,8 +47,8 @@ func guardImages(images []Image, faults []ImageFault, refs ImageReferences, seat
 				out[i] = append(out[i], ImageProtection{"unreadable_spec", u.File})
 			}
 		}
-		for _, f := range faults {
-			if f.Name != img.Name && mayMention(f.Text, img.Name) {
+		for _, f := range faults { // an image that cannot be read may descend from any that it names
+			if (f.Text != "" || f.Code == CodeUnavailable) && mayMention(f.Text, img.Name) {
 				out[i] = append(out[i], ImageProtection{"lineage_ancestor_of_protected", f.Source})
 			}
 		}

@@ -167,13 +167,13 @@ func ImageStarter(img Image) string {
 	}
 	text := func(indent int, key, value string) {
 		if value != "" {
-			line(indent, key, quoteYAML(value))
+			line(indent, key, QuoteYAML(value))
 		}
 	}
 	text(0, "version", "0.2")
 	text(0, "name", name)
 	b.WriteString("pods:\n  - id: \"dev\"\n    label: \"Development\"\n    members:\n")
-	b.WriteString("      - id: " + quoteYAML(name) + "\n")
+	b.WriteString("      - id: " + QuoteYAML(name) + "\n")
 	text(8, "runtime", string(img.Runtime))
 	b.WriteString("        agent_ref: \"builtin:agent\"\n        profile: \"default\"\n")
 	text(8, "cwd", img.SourceCwd)
@@ -185,16 +185,16 @@ func ImageStarter(img Image) string {
 	return b.String()
 }
 
-// quoteYAML writes a text as a JSON string, which is YAML too; characters that
-// YAML does not print are escaped.
-func quoteYAML(s string) string {
+// QuoteYAML writes a text as a JSON string, which every YAML reader takes for this
+// very text; characters that YAML does not print are escaped.
+func QuoteYAML(s string) string {
 	b, err := json.Marshal(s)
 	if err != nil { // a string always marshals
 		return `""`
 	}
 	var out strings.Builder
 	for _, r := range string(b) {
-		if r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0xfeff {
+		if r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0xfeff || r == 0xfffe || r == 0xffff {
 			const hex = "0123456789abcdef"
 			out.WriteString(`\u` + string([]byte{hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15]}))
 			continue

@@ -33,6 +33,9 @@ type config struct {
 		Width        int           `yaml:"width"`
 		Height       int           `yaml:"height"`
 	} `yaml:"launch"`
+	Images struct {
+		SpecRoots []string `yaml:"spec_roots"` // also searched for references to agent images
+	} `yaml:"images"`
 	Keys map[string]string `yaml:"keys"` // action id → key, for the console
 }
 

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"rig/engine"
+)
+
+// expandCmd, shrinkCmd, removeCmd and forkCmd grow and shrink a rig while it
+// runs.
+func (c *cli) expandCmd() *cobra.Command {
+	var m mutation
+	cmd := &cobra.Command{
+		Use: "expand <rig> <fragment.yaml>", Short: "Add members to a rig, and launch them", Args: cobra.ExactArgs(2),
+		Long: "The fragment is a pod with its members, or more members for a pod that is there: {pod: {id, label, members, edges}, crossPodEdges}.\n" +
+			"A session_source in it is honoured or refused, never dropped.",
+		RunE: func(cmd *cobra.Command, a []string) error {
+			req, err := m.request(engine.VerbExpand, a[0], engine.ExpandArgs{Fragment: a[1]})
+			if err != nil {
+				return err
+			}
+			return c.mutate(cmd.Context(), &m, req)
+		},
+	}
+	m.flags(cmd)
+	return cmd
+}
+
+func (c *cli) shrinkCmd() *cobra.Command {
+	var m mutation
+	var args engine.ShrinkArgs
+	cmd := &cobra.Command{
+		Use: "shrink <rig> <pod>", Short: "Take a pod with all its seats out of a rig", Args: cobra.ExactArgs(2),
+		Long: "Ends the sessions of these seats, and no others; an adopted session is released and keeps running.",
+		RunE: func(cmd *cobra.Command, a []string) error {
+			args.Pod = a[1]
+			req, err := m.request(engine.VerbShrink, a[0], args)
+			if err != nil {
+				return err
+			}
+			return c.mutate(cmd.Context(), &m, req)
+		},
+	}
+	m.flags(cmd)
+	cmd.Flags().BoolVar(&args.DropWork, "drop-work", false, "also when inbound work of the seats is lost with them")
+	return cmd
+}
+
+func (c *cli) removeCmd() *cobra.Command {
+	var m mutation
+	var args engine.ShrinkArgs
+	cmd := &cobra.Command{
+		Use: "remove <rig> <seat>", Short: "Take one seat out of a rig", Args: cobra.ExactArgs(2),
+		Long: "Ends the seat's session, and no other; an adopted session is released and keeps running.",
+		RunE: func(cmd *cobra.Command, a []string) error {
+			args.Seat = a[1]
+			req, err := m.request(engine.VerbRemove, a[0], args)
+			if err != nil {
+				return err
+			}
+			return c.mutate(cmd.Context(), &m, req)
+		},
+	}
+	m.flags(cmd)
+	cmd.Flags().BoolVar(&args.DropWork, "drop-work", false, "also when inbound work of the seat is lost with it")
+	return cmd
+}
+
+func (c *cli) forkCmd() *cobra.Command {
+	var m mutation
+	var args engine.ForkArgs
+	cmd := &cobra.Command{
+		Use: "fork <source-seat>", Short: "Add a seat that starts from another seat's conversation", Args: cobra.ExactArgs(1),
+		Long: "The child takes over agent, profile, directory, model, effort, role, policies, label and environment of the source, and gets a conversation of its own.\n" +
+			"The source goes on untouched. Nothing is typed into the child: `rig whoami` in it tells its own seat.",
+		RunE: func(cmd *cobra.Command, a []string) error {
+			req, err := m.request(engine.VerbFork, a[0], args)
+			if err != nil {
+				return err
+			}
+			return c.mutate(cmd.Context(), &m, req)
+		},
+	}
+	m.flags(cmd)
+	f := cmd.Flags()
+	f.StringVar(&args.Rig, "rig", "", "the rig that the child joins (default: the source's)")
+	f.StringVar(&args.Pod, "pod", "", "the pod that the child joins")
+	f.StringVar(&args.Member, "member", "", "the child's id in its pod")
+	f.BoolVar(&args.KeepImage, "keep-image", false, "keep the conversation as a pinned agent image, and start from that")
+	f.StringVar(&args.ImageName, "image-name", "", "name of the kept image (default: fork-<member>)")
+	f.StringVar(&args.ImageVersion, "image-version", "", "version of the kept image (default: 1)")
+	for _, name := range []string{"pod", "member"} {
+		if err := cmd.MarkFlagRequired(name); err != nil { // the flags are defined above
+			panic(err)
+		}
+	}
+	return cmd
+}
