@@ -141,6 +141,8 @@ func (r *run) step(ctx context.Context, s Step) error {
 	if err := r.note(ctx, s, StepStarted, nil, nil); err != nil {
 		return err
 	}
+	r.e.onStep("before", s)
+	defer r.e.onStep("after", s)
 	if x.commit != nil {
 		return r.commitStep(ctx, x, s)
 	}
@@ -152,6 +154,12 @@ func (r *run) step(ctx context.Context, s Step) error {
 		return err
 	}
 	return r.note(ctx, s, StepDone, ev, nil)
+}
+
+func (e *Engine) onStep(when string, s Step) {
+	if e.d.OnStep != nil {
+		e.d.OnStep(when, s)
+	}
 }
 
 // commitStep runs a commit step: its rows, its event, the journal entry and the
@@ -230,7 +238,7 @@ func (r *run) fail(ctx context.Context, u *unit, s Step, err error) {
 	}
 	jerr := r.lease.fenced(context.WithoutCancel(ctx), func(tx Tx) error {
 		ev := Event{
-			Type: "operation.step_failed", OpID: r.op.ID, Operator: r.op.Operator, Seat: name,
+			At: r.e.d.Clock.Now(), Type: "operation.step_failed", OpID: r.op.ID, Operator: r.op.Operator, Seat: name,
 			Payload: mustJSON(map[string]any{
 				"verb": r.op.Verb, "step": s.ID, "title": s.Title, "code": e.Code, "error": e.Error(), "evidence": e.Details,
 			}),

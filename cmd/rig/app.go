@@ -12,7 +12,6 @@ import (
 	"rig/engine"
 	"rig/engine/packet"
 	"rig/engine/runtimes"
-	"rig/specs"
 	"rig/store"
 	"rig/tmuxctl"
 )
@@ -24,6 +23,13 @@ const (
 	appRead  appMode = iota // plans and queries: nothing is created, nothing written
 	appWrite                // applies: the record is opened for writing
 	appWatch                // the console: writing, and tmux through a control client
+)
+
+// onStep and afterPlan are nil but in tests, which end the process at a step or
+// hold it between its plan and its apply.
+var (
+	onStep    func(when string, s engine.Step)
+	afterPlan func()
 )
 
 // app is the wiring of one run of the program.
@@ -89,15 +95,16 @@ func (a *app) wire(mode appMode) error {
 		logger = a.openLog()
 	}
 	a.deps = engine.Deps{
-		Store: a.db, Mux: mux, Specs: specs.Loader{},
+		Store: a.db, Mux: mux, Specs: loader(),
 		Runtimes: runtimes.All(runtimes.Config{
 			Claude: claude, Codex: codex, Shell: a.conf.Terminal.Shell, Homes: runtimes.HomesOf(os.Environ()), Procs: procs,
 		}),
 		Occupants: runtimes.NewFiles(a.paths.home, a.paths.self), Procs: procs, Spawner: spawner{a.paths},
 		Contexts: packet.Seats{Home: a.paths.home},
-		Clock:    wallClock{}, IDs: newIDs(), Env: os.Environ(),
+		Images:   a.images(), Redact: redactPrompt,
+		Clock: wallClock{}, IDs: newIDs(), Env: os.Environ(),
 		RigEnv: []string{"RIG_HOME=" + a.paths.home, "RIG_TMUX_SOCKET=" + a.paths.socket},
-		Self:   self(), Build: buildName(), Log: logger,
+		Self:   self(), Build: buildName(), Log: logger, OnStep: onStep,
 		Config: engine.Config{
 			ReadyTimeout: a.conf.Launch.ReadyTimeout, Parallel: a.conf.Launch.Parallel,
 			PaneWidth: a.conf.Launch.Width, PaneHeight: a.conf.Launch.Height,

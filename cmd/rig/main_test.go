@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -21,6 +22,7 @@ import (
 // binary that took itself for a test run there would start the tests again.
 func TestMain(m *testing.M) {
 	if len(os.Args) < 2 || !strings.HasPrefix(os.Args[1], "-test.") {
+		hooks()
 		os.Exit(Main(os.Args[1:]))
 	}
 	os.Exit(m.Run())
@@ -220,8 +222,28 @@ func (w *world) remove() {
 			}
 		}
 	}
+	w.killLeft()
 	if err := os.RemoveAll(w.dir); err != nil {
 		w.t.Logf("remove %s: %v", w.dir, err)
+	}
+}
+
+// killLeft ends what a stand-in started in a session of its own, as tools do: it
+// is known by the world's folder in its command line.
+func (w *world) killLeft() {
+	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		return
+	}
+	for _, path := range lines {
+		b, err := os.ReadFile(path)
+		if err != nil || !bytes.Contains(b, []byte(w.dir+"/")) {
+			continue
+		}
+		var pid int
+		if _, err := fmt.Sscan(filepath.Base(filepath.Dir(path)), &pid); err == nil && pid != os.Getpid() {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -18,6 +19,9 @@ type mutation struct {
 	apply    string
 	reason   string
 	operator string
+	// tell prints what a person wants to read of a seat that ended well, below the
+	// receipt; nil = nothing.
+	tell func(io.Writer, engine.SeatReceipt)
 }
 
 func (m *mutation) flags(cmd *cobra.Command) {
@@ -62,6 +66,9 @@ func (c *cli) mutate(ctx context.Context, m *mutation, req engine.Request) error
 		_, err := a.engine().Apply(ctx, p, nil)
 		return err
 	}
+	if afterPlan != nil {
+		afterPlan()
+	}
 	w, err := openApp(appWrite)
 	if err != nil {
 		return err
@@ -71,7 +78,15 @@ func (c *cli) mutate(ctx context.Context, m *mutation, req engine.Request) error
 	if err != nil {
 		return err
 	}
-	return c.showReceipt(rec)
+	if err := c.showReceipt(rec); err != nil {
+		return err
+	}
+	for _, s := range rec.Seats {
+		if m.tell != nil && !c.json && s.Error == nil {
+			m.tell(c.out, s)
+		}
+	}
+	return nil
 }
 
 // planDoc is the JSON of a dry run.
@@ -181,6 +196,7 @@ func (c *cli) showReceipt(rec *engine.Receipt) error {
 	for _, w := range rec.Warnings {
 		fmt.Fprintf(c.err, "  warning: %s\n", plain(w))
 	}
+	c.receiptExtra(rec.Extra)
 	fmt.Fprintf(c.out, "%s · operation %s\n", rec.Outcome, rec.Operation.ID)
 	return nil
 }
