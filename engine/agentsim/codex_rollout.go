@@ -177,6 +177,9 @@ func (c *codex) entries() []rec {
 		entries = append(entries, obj("path", obj("type", "path", "path", c.cwd), "access", "write"),
 			obj("path", obj("type", "special", "value", obj("kind", "slash_tmp")), "access", "write"),
 			obj("path", obj("type", "special", "value", obj("kind", "tmpdir")), "access", "write"))
+		for _, name := range []string{".git", ".agents", ".codex", ".aws"} {
+			entries = append(entries, obj("path", obj("type", "path", "path", filepath.Join(c.cwd, name)), "access", "read", "missing_path_behavior", "skip"))
+		}
 	}
 	return entries
 }
