@@ -38,6 +38,7 @@ type Self struct {
 	Generation string // RIG_GENERATION
 	Session    string // RIG_SESSION: our id of the occupant
 	Pane       string // TMUX_PANE
+	SeatPane   string // RIG_PANE: the pane on our own server that we sit in, "" outside
 	Socket     string // socket path of $TMUX, "" outside tmux
 	Login      string // login name
 }
@@ -65,6 +66,9 @@ type Deps struct {
 	Build   string // version and commit, named on operations and receipts
 	Config  Config
 	Log     *slog.Logger
+	// OnStep, when set, is told before and after each step of an operation
+	// ("before" or "after"). Tests end the process there.
+	OnStep func(when string, s Step)
 }
 
 // Engine plans, applies and observes. It holds no state of the world: every

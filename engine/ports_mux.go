@@ -18,9 +18,9 @@ type Presence int
 
 // Presences.
 const (
-	Unknown Presence = iota
-	Absent
-	Present
+	Unknown Presence = iota // nothing could be told
+	Absent                  // positively not there
+	Present                 // positively there
 )
 
 // String gives the word used on screens and in JSON.

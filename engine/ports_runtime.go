@@ -124,9 +124,9 @@ type Confidence string
 
 // Confidences.
 const (
-	ConfidenceHigh Confidence = "high"
-	ConfidenceLow  Confidence = "low"
-	ConfidenceNone Confidence = "none"
+	ConfidenceHigh Confidence = "high" // the client's own word about this very process
+	ConfidenceLow  Confidence = "low"  // a guess from what is shown
+	ConfidenceNone Confidence = "none" // no evidence
 )
 
 // Reading is one candidate answer about an occupant with where it came from.

@@ -68,7 +68,7 @@ func doReady(ctx context.Context, r *run, s Step) (Evidence, error) {
 			if wait.Err() != nil && ctx.Err() == nil {
 				return r.notReady(l, s, limit)
 			}
-			return Evidence{"pane_tail": tail(p.Screen)}, err
+			return Evidence{"pane_tail": r.tail(p.Screen)}, err
 		}
 		l.screen = p.Screen
 		got := rt.Ready(ctx, p)
@@ -87,7 +87,7 @@ func doReady(ctx context.Context, r *run, s Step) (Evidence, error) {
 			}
 			l.session.Startup = StartupAttention
 			l.session.StartupNote = string(got.Code) + ": " + got.Why
-			ev["pane_tail"] = tail(p.Screen)
+			ev["pane_tail"] = r.tail(p.Screen)
 			return ev, nil
 		case ReadyFailed:
 			code := got.Code
@@ -96,7 +96,7 @@ func doReady(ctx context.Context, r *run, s Step) (Evidence, error) {
 			}
 			return ev, Errorf(code, "%s", got.Why).On("launch", s.Seat).
 				WithHint("the client's own words are in the evidence; fix that and run it again").
-				With("pane_tail", tail(p.Screen)).With("exit_code", p.Run.ExitCode)
+				With("pane_tail", r.tail(p.Screen)).With("exit_code", p.Run.ExitCode)
 		case ReadyStarting, ReadyUnknown:
 		}
 	}
@@ -115,9 +115,9 @@ func (r *run) stagedGate(ctx context.Context, s Step, l *launched, got Readiness
 	if p.Now.Sub(l.gateSince) < r.e.d.Config.GateWait {
 		return nil, nil //nolint:nilnil // still offered
 	}
-	return Evidence{"pane_tail": tail(p.Screen)}, Errorf("successor_attention_required", "the successor waits at a gate: %s", got.Why).On("handover", s.Seat).
+	return Evidence{"pane_tail": r.tail(p.Screen)}, Errorf("successor_attention_required", "the successor waits at a gate: %s", got.Why).On("handover", s.Seat).
 		WithHint("answer it once by hand in that directory, or grant it in the client's own settings, then try again").
-		With("gate", got.Code).With("pane_tail", tail(p.Screen))
+		With("gate", got.Code).With("pane_tail", r.tail(p.Screen))
 }
 
 func (r *run) notReady(l *launched, s Step, limit time.Duration) (Evidence, error) {
@@ -152,6 +152,15 @@ func tail(screen []string) []string {
 		}
 	}
 	return hideIDs(out)
+}
+
+// tail is the end of a screen as it goes into evidence, without secrets.
+func (r *run) tail(screen []string) []string {
+	lines := tail(screen)
+	if r.e.d.Redact == nil || len(lines) == 0 {
+		return lines
+	}
+	return strings.Split(r.e.d.Redact(strings.Join(lines, "\n")), "\n")
 }
 
 // doIdentify reads the native id of the new occupant from the client's own

@@ -47,7 +47,7 @@ func (e *Engine) Whoami(ctx context.Context, ref string) (Identification, error)
 		return e.identify(w, seat), nil
 	}
 	for _, p := range w.inv.Panes {
-		if string(p.ID) == e.d.Self.Pane && e.d.Self.Socket == e.d.Mux.Socket() && p.Seat != "" {
+		if e.sitsIn(p) && p.Seat != "" {
 			if seat, ok := w.seats[p.Seat]; ok {
 				id := e.identify(w, seat)
 				id.Inside = true
@@ -65,6 +65,16 @@ func (e *Engine) Whoami(ctx context.Context, ref string) (Identification, error)
 	id := e.identify(w, seat)
 	id.Inside, id.Partial, id.Why = true, true, "from RIG_SEAT alone: the pane carries no tag of the seat"
 	return id, nil
+}
+
+// sitsIn reports whether the caller runs in this pane: its supervisor named the
+// pane, or the caller is a client of this very server.
+func (e *Engine) sitsIn(p Pane) bool {
+	self := e.d.Self
+	if self.SeatPane != "" {
+		return string(p.ID) == self.SeatPane
+	}
+	return string(p.ID) == self.Pane && self.Socket == e.d.Mux.Socket()
 }
 
 func (e *Engine) identify(w *world, seat Seat) Identification {

@@ -149,6 +149,8 @@ func self() engine.Self {
 	s := engine.Self{
 		Seat: os.Getenv("RIG_SEAT"), Generation: os.Getenv("RIG_GENERATION"), Session: os.Getenv("RIG_SESSION"), Pane: os.Getenv("TMUX_PANE"),
 	}
+	// An occupant has no TMUX variables: its pane's own id is in RIG_PANE.
+	s.SeatPane = os.Getenv("RIG_PANE")
 	s.Socket, _, _ = strings.Cut(os.Getenv("TMUX"), ",")
 	if real, err := filepath.EvalSymlinks(s.Socket); err == nil && s.Socket != "" {
 		s.Socket = real
