@@ -37,8 +37,8 @@ func motion(id string, keys []string, help string, d move) *action {
 
 func moveActions() []*action {
 	return []*action{
-		motion("down", []string{"j", "down"}, "next line", move{by: 1}),
-		motion("up", []string{"k", "up"}, "previous line", move{by: -1}),
+		motion("line-down", []string{"j", "down"}, "next line", move{by: 1}),
+		motion("line-up", []string{"k", "up"}, "previous line", move{by: -1}),
 		motion("page-down", []string{"ctrl+d", "pgdown"}, "half a page down", move{page: 1}),
 		motion("page-up", []string{"ctrl+u", "pgup"}, "half a page up", move{page: -1}),
 		motion("top", []string{"g", "home"}, "first line", move{to: -1}),

@@ -27,7 +27,10 @@ func verbActions() []*action {
 		out = append(out, &action{
 			id: string(d.verb), keys: d.keys, label: d.label, help: d.about, group: groupVerb, in: d.in, foot: d.foot, write: true,
 			disabled: func(m *Model) string {
-				if d.disabled == nil {
+				switch {
+				case m.fleet == nil:
+					return "the record is still being read"
+				case d.disabled == nil:
 					return ""
 				}
 				return d.disabled(m)
@@ -106,7 +109,7 @@ func wizardActions() []*action {
 		},
 		{
 			id: "plan", keys: []string{"enter"}, label: "plan", help: "make the plan; nothing is changed", group: groupDialog,
-			in: scopeAsk, foot: 10, disabled: (*Model).whyNoPlan, run: with((*wizard).plan),
+			in: scopeAsk, foot: 10, run: with((*wizard).answered),
 		},
 		{
 			id: "apply", keys: []string{"a"}, label: "apply…", help: "go on to the last question", group: groupDialog,

@@ -8,7 +8,7 @@ import (
 func itoa(n int) string { return strconv.Itoa(n) }
 
 // age gives the time since at in coarse steps, so that a picture in which
-// nothing happens is not redrawn: now, 1m, 5m, 10m, 30m, 1h … 23h, 1d … A time
+// nothing happens is not redrawn: now, 1m, 5m, 10m, 30m, 1h … 23h, 1d … 13d, 2w … 99w, 2y. A time
 // that is not known is "?", one in the future "now".
 func age(now, at time.Time) string {
 	if at.IsZero() || now.IsZero() {
@@ -29,7 +29,14 @@ func age(now, at time.Time) string {
 	case d < 24*time.Hour:
 		return itoa(int(d.Hours())) + "h"
 	}
-	return itoa(int(d.Hours()/24)) + "d"
+	days := int(d.Hours() / 24)
+	switch {
+	case days < 14:
+		return itoa(days) + "d"
+	case days < 700:
+		return itoa(days/7) + "w"
+	}
+	return itoa(days/365) + "y"
 }
 
 // ago gives an age as a phrase.

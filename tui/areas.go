@@ -125,6 +125,9 @@ func (m *Model) paneBox(s *engine.SeatView, w, h int) []string {
 	default:
 		lines = m.aside(w-2, h-2, toneDim, m.noPane(s)...)
 	}
+	if m.fleet.Live && m.fleet.Server.State != engine.Present && ok {
+		note, frame = "as last seen: tmux is "+m.fleet.Server.State.String(), toneUnknown
+	}
 	if d := clean(s.Activity.Draft); d != "" {
 		note = cut("draft in its box: "+d, w-8)
 	}

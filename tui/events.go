@@ -137,12 +137,7 @@ func (s *eventsScreen) view(m *Model, w, h int) []string {
 	}
 	cols := eventColumns()
 	f := fit(cols, w-2)
-	follow := ""
-	if s.follow {
-		follow = "  following"
-	}
-	heads := append([]seg{{toneText, " "}}, f.heads(cols)...)
-	lines := []string{m.brush.line(w-width(follow)-1, false, heads...) + m.brush.text(width(follow)+1, toneBusy, follow)}
+	lines := []string{m.brush.line(w, false, append([]seg{{toneText, " "}}, f.heads(cols)...)...)}
 	from, to := s.list.window(h - 1)
 	for i := from; i < to; i++ {
 		lines = append(lines, s.line(m, s.rows[i], i == s.list.cursor, cols, f, w))
@@ -205,13 +200,18 @@ func (m *Model) openEvent() tea.Cmd {
 	if e == nil {
 		return nil
 	}
-	lines := []readLine{
-		{"event", clean(e.Type), toneStrong},
+	lines := []readLine{{"event", clean(e.Type), toneStrong}}
+	for _, l := range []readLine{
 		{"when", e.At.In(m.opt.zone()).Format("Mon 2 Jan 2006 15:04:05.000 MST"), toneText},
-		{"where", clean(e.Seat + " " + e.Rig), toneText},
+		{"seat", clean(e.Seat), toneText},
+		{"rig", clean(e.Rig), toneText},
 		{"by", clean(e.Operator), toneText},
 		{"operation", clean(e.OpID), toneText},
 		{"number", itoa(int(e.Seq)), toneDim},
+	} {
+		if l.text != "" {
+			lines = append(lines, l)
+		}
 	}
 	lines = append(lines, jsonLines(e.Payload)...)
 	m.push(&reader{title: "Event", lines: lines, copy: string(e.Payload)})

@@ -141,11 +141,12 @@ func edgeFacts(s *engine.SeatView) []fact {
 	edges := append([]engine.EdgeView(nil), s.Edges...)
 	sort.SliceStable(edges, func(i, j int) bool { return edges[i].Out && !edges[j].Out })
 	for i, e := range edges {
-		label := strings.ReplaceAll(string(e.Kind), "_", " ")
+		kind := strings.ReplaceAll(string(e.Kind), "_", " ")
+		value := kind + " " + clean(e.Seat)
 		if !e.Out {
-			label = "is it: " + label
+			value = clean(e.Seat) + " " + kind + " it"
 		}
-		out = append(out, fact{"edge/" + itoa(i), label, clean(e.Seat), toneText, "", "identity"})
+		out = append(out, fact{"edge/" + itoa(i), "edge", value, toneText, "", "identity"})
 	}
 	return out
 }
@@ -173,7 +174,7 @@ func (m *Model) historyFacts(sessions []engine.Session, tenures []engine.Tenure)
 		}
 		out = append(out, fact{"tenure/" + itoa(int(t.Generation)), "generation " + itoa(int(t.Generation)), clean(value), k, spanNote(m, t), "identity"})
 		if t.Reason != "" {
-			out = append(out, fact{"reason/" + itoa(int(t.Generation)), "", "“" + clean(t.Reason) + "”", toneDim, "", "identity"})
+			out = append(out, fact{"reason/" + itoa(int(t.Generation)), "", "\"" + clean(t.Reason) + "\"", toneDim, "", "identity"})
 		}
 	}
 	for _, s := range sessions {

@@ -166,7 +166,7 @@ const choicesShown = 8
 
 // view draws the field in w cells: label and answer, and below it, while it has
 // the keys, its choices and what it is for.
-func (f *field) view(b brush, w int, active bool) []string {
+func (f *field) view(b brush, w, room int, active bool) []string {
 	label := min(14, w/3)
 	lead := seg{toneText, "  "}
 	k := toneDim
@@ -182,7 +182,7 @@ func (f *field) view(b brush, w int, active bool) []string {
 	if wrong := f.wrong(); wrong != "" {
 		out = append(out, b.line(w, false, seg{toneText, indent}, seg{toneNeed, wrong}))
 	}
-	if f.help != "" {
+	if f.help != "" && room > choicesShown {
 		for _, l := range wrap(f.help, w-2-label) {
 			out = append(out, b.line(w, false, seg{toneText, indent}, seg{toneDim, l}))
 		}
@@ -193,7 +193,7 @@ func (f *field) view(b brush, w int, active bool) []string {
 	case f.trouble != "":
 		out = append(out, b.line(w, false, seg{toneText, indent}, seg{toneBad, f.trouble}))
 	}
-	return append(out, f.list(b, w, indent)...)
+	return append(out, f.list(b, w, max(min(choicesShown, room-len(out)-1), 2), indent)...)
 }
 
 func (f *field) answer(b brush, w int, active bool) string {
@@ -227,7 +227,7 @@ func (f *field) shown() string {
 }
 
 // list draws the choices around the cursor.
-func (f *field) list(b brush, w int, indent string) []string {
+func (f *field) list(b brush, w, most int, indent string) []string {
 	if f.kind == fieldText || f.kind == fieldToggle {
 		return nil
 	}
@@ -236,12 +236,12 @@ func (f *field) list(b brush, w int, indent string) []string {
 	if f.kind == fieldFree && f.input.text() != "" {
 		out = append(out, f.choice(b, w, indent, Choice{Value: f.input.text(), Note: "as typed"}, f.at == -1))
 	}
-	from := max(min(f.at-choicesShown/2, len(m)-choicesShown), 0)
-	for i := from; i < min(from+choicesShown, len(m)); i++ {
+	from := max(min(f.at-most/2, len(m)-most), 0)
+	for i := from; i < min(from+most, len(m)); i++ {
 		out = append(out, f.choice(b, w, indent, m[i], i == f.at))
 	}
-	if more := len(m) - choicesShown; more > 0 {
-		out = append(out, b.line(w, false, seg{toneText, indent}, seg{toneDim, itoa(f.at+1) + "/" + itoa(len(m))}))
+	if len(m) > most {
+		out = append(out, b.line(w, false, seg{toneText, indent}, seg{toneDim, itoa(max(f.at, 0)+1) + "/" + itoa(len(m))}))
 	}
 	return out
 }

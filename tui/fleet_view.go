@@ -26,7 +26,7 @@ func seatColumns() []column {
 		colShare:   {head: "CTX", w: 4, rank: 1, tail: true},
 		colGauge:   {head: "", w: 6, most: 12, rank: 5},
 		colRuntime: {head: "RUNS", w: 6, rank: 3},
-		colOutcome: {head: "CONTINUITY", w: 12, rank: 4},
+		colOutcome: {head: "CONTINUITY", w: 12, most: 18, rank: 4},
 		colNote:    {head: "NOTE", w: 14, most: 200, rank: 6},
 	}
 }
@@ -73,7 +73,7 @@ func (s *fleetScreen) table(m *Model, a areas) []string {
 
 // nothingMatches says that the filter hides everything, and the way out.
 func (m *Model) nothingMatches(w, h int) []string {
-	return m.notice(w, h, "Nothing matches “"+clean(m.filters[m.cur])+"”", m.reg.hint("back")+" clears the filter, "+m.reg.hint("filter")+" changes it.")
+	return m.notice(w, h, "Nothing matches \""+clean(m.filters[m.cur])+"\"", m.reg.hint("back")+" clears the filter, "+m.reg.hint("filter")+" changes it.")
 }
 
 func (m *Model) fleetLine(s *fleetScreen, r fleetRow, on bool, cols []column, f fitted, w int) string {
@@ -123,10 +123,15 @@ func (m *Model) rigCells(r *engine.RigView, folded bool) []seg {
 		{toneStrong, cutMiddle(clean(r.Name), 32)},
 		{toneText, "  "},
 		{l.tone, l.text(g)},
-		{toneDim, "  " + itoa(r.Running) + "/" + itoa(len(r.Seats)) + " running"},
+		{toneDim, "  " + itoa(r.Running) + "/" + itoa(len(r.Seats))},
+	}
+	needs := ""
+	if m.w >= stackCols {
+		out = append(out, seg{toneDim, " running"})
+		needs = " need you"
 	}
 	if r.Attention > 0 {
-		out = append(out, seg{toneNeed, "  " + lookWaiting.mark(g) + " " + itoa(r.Attention) + " need you"})
+		out = append(out, seg{toneNeed, "  " + lookWaiting.mark(g) + " " + itoa(r.Attention) + needs})
 	}
 	if r.Why != "" {
 		out = append(out, seg{toneDim, "  " + clean(r.Why)})

@@ -8,7 +8,7 @@ type glyphs struct {
 	ascii                                      bool
 	topLeft, topRight, bottomLeft, bottomRight string
 	across, down                               string
-	cursor, mark, open, folded                 string
+	cursor, mark, open, folded, prompt         string
 	full, empty, limit                         string
 	dot, arrow, done, fail, run, wait, undone  string
 }
@@ -16,7 +16,7 @@ type glyphs struct {
 func unicodeGlyphs() *glyphs {
 	return &glyphs{
 		topLeft: "╭", topRight: "╮", bottomLeft: "╰", bottomRight: "╯", across: "─", down: "│",
-		cursor: "▌", mark: "◆", open: "▾", folded: "▸", full: "█", empty: "░", limit: "│",
+		cursor: "▌", mark: "◆", open: "▾", folded: "▸", prompt: "› ", full: "█", empty: "░", limit: "│",
 		dot: "·", arrow: "→", done: "✓", fail: "✗", run: "▶", wait: "○", undone: "↺",
 	}
 }
@@ -25,7 +25,7 @@ func asciiGlyphs() *glyphs {
 	return &glyphs{
 		ascii:   true,
 		topLeft: "+", topRight: "+", bottomLeft: "+", bottomRight: "+", across: "-", down: "|",
-		cursor: ">", mark: "+", open: "v", folded: ">", full: "#", empty: ".", limit: "|",
+		cursor: ">", mark: "+", open: "v", folded: ">", prompt: "> ", full: "#", empty: ".", limit: "|",
 		dot: "-", arrow: "->", done: "v", fail: "x", run: ">", wait: "o", undone: "<",
 	}
 }

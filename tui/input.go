@@ -128,5 +128,8 @@ func (in *input) view(b brush, w int, active bool, empty string) string {
 		return b.line(w, false, seg{toneText, left + under + right})
 	}
 	room := w - width(left) - width(under)
+	if len(in.cells) == 0 {
+		return "\x1b[7m \x1b[m" + b.line(max(w-1, 0), false, seg{toneDim, " " + empty})
+	}
 	return b.paint(toneStrong, left) + "\x1b[7m" + under + sgrReset + b.line(max(room, 0), false, seg{toneStrong, right})
 }

@@ -184,7 +184,7 @@ func (m *Model) readNow() tea.Cmd {
 // minute wakes once a minute, so that ages grow when nothing else happens.
 func (m *Model) minute() tea.Cmd {
 	at := m.clockFunc()
-	return tea.Tick(time.Minute, func(t time.Time) tea.Msg { return nowMsg{at(t), true} })
+	return m.after(time.Minute, func(t time.Time) tea.Msg { return nowMsg{at(t), true} })
 }
 
 // tickWhileRunning wakes once a second while running times are on screen, and
@@ -195,7 +195,7 @@ func (m *Model) tickWhileRunning() tea.Cmd {
 	}
 	m.clock = m.next()
 	at := m.clockFunc()
-	return tea.Tick(time.Second, func(t time.Time) tea.Msg { return secondMsg{at(t)} })
+	return m.after(time.Second, func(t time.Time) tea.Msg { return secondMsg{at(t)} })
 }
 
 func (m *Model) readOperator() tea.Cmd {
@@ -206,7 +206,7 @@ func (m *Model) readOperator() tea.Cmd {
 const toastTime = 4 * time.Second
 
 func (m *Model) toastEnd(id int) tea.Cmd {
-	return tea.Tick(toastTime, func(time.Time) tea.Msg { return toastEndMsg{id} })
+	return m.after(toastTime, func(time.Time) tea.Msg { return toastEndMsg{id} })
 }
 
 // focus keeps the engine told which panes are on screen, one call at a time, so

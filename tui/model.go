@@ -46,6 +46,10 @@ type Model struct {
 	serial   int // numbers requests, so that late answers are told from right ones
 	clock    int // number of the running one-second tick; 0 = none
 	quitting bool
+
+	// after makes a command that answers after a time; tests put their own clock
+	// here.
+	after func(d time.Duration, answer func(time.Time) tea.Msg) tea.Cmd
 }
 
 // streams are the channels that the engine delivers on.
@@ -72,7 +76,7 @@ func New(ctx context.Context, c engine.Console, opt Options) (*Model, error) {
 	m := &Model{
 		c: c, opt: opt, ctx: ctx, reg: reg, profile: colorprofile.TrueColor, mouse: !opt.NoMouse,
 		frames: map[string]frameOf{}, marks: map[string]bool{}, filters: map[screenID]string{},
-		seats: map[string]*engine.SeatView{}, screens: newScreens(), cur: screenFleet,
+		seats: map[string]*engine.SeatView{}, screens: newScreens(), cur: screenFleet, after: tea.Tick,
 	}
 	m.brush.g = unicodeGlyphs()
 	if opt.ASCII {
@@ -159,7 +163,7 @@ func (m *Model) onEngine(msg tea.Msg) tea.Cmd {
 		return m.nextFrames()
 	case streamEndMsg:
 		m.streams.ended = true
-		return m.say(toneBad, true, "the engine has stopped sending: what is shown is old; "+m.reg.hint("quit")+" leaves")
+		return nil
 	case nowMsg:
 		m.setNow(msg.at)
 		if msg.minute {

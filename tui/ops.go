@@ -193,7 +193,7 @@ func opColumns() []column {
 	return []column{
 		{head: "OPERATION", w: 9, most: 10},
 		{head: "OF", w: 12, most: 26},
-		{head: "STATE", w: 12},
+		{head: "STATE", w: 13},
 		{head: "FOR", w: 3, rank: 1, tail: true},
 		{head: "BY", w: 6, most: 12, rank: 3},
 		{head: "ERROR", w: 10, most: 200, rank: 4},

@@ -61,7 +61,7 @@ func (s *opsScreen) journalTop(m *Model, op engine.Operation, w int) []string {
 		m.brush.line(w, false, seg{toneDim, " " + op.StartedAt.In(m.opt.zone()).Format("2 Jan 15:04:05") + took + byWord(op.Operator)}),
 	}
 	if op.Reason != "" {
-		out = append(out, m.brush.text(w, toneText, " “"+clean(op.Reason)+"”"))
+		out = append(out, m.brush.text(w, toneText, " \""+clean(op.Reason)+"\""))
 	}
 	if op.Error != "" {
 		out = append(out, m.brush.line(w, false, seg{toneBad, " " + clean(op.Error)}))

@@ -72,21 +72,50 @@ func (p *picker) move(m *Model, d move) tea.Cmd {
 	return nil
 }
 
-// source lets the fuzzy finder read the items.
+// source lets the fuzzy finder read the names of items.
 type source []pickItem
 
-func (s source) String(i int) string { return s[i].text + " " + s[i].note }
+func (s source) String(i int) string { return s[i].text }
 func (s source) Len() int            { return len(s) }
+
+// rank orders what fits a search: names that hold it as typed, names that hold
+// its letters in order, then descriptions that hold its words.
+func rank(all []pickItem, q string) []pickItem {
+	var out []pickItem
+	taken := map[int]bool{}
+	add := func(i int) {
+		if !taken[i] {
+			taken[i] = true
+			out = append(out, all[i])
+		}
+	}
+	for i, it := range all {
+		if strings.HasPrefix(strings.ToLower(it.text), strings.ToLower(q)) {
+			add(i)
+		}
+	}
+	for i, it := range all {
+		if matches(q, it.text) {
+			add(i)
+		}
+	}
+	for _, hit := range fuzzy.FindFrom(q, source(all)) {
+		add(hit.Index)
+	}
+	for i, it := range all {
+		if matches(q, it.text, it.note, it.key) {
+			add(i)
+		}
+	}
+	return out
+}
 
 // find narrows the list to what matches the search, best first.
 func (p *picker) find() {
 	p.found = p.all
 	if p.search != nil {
 		if q := strings.TrimSpace(p.search.text()); q != "" {
-			p.found = nil
-			for _, hit := range fuzzy.FindFrom(q, source(p.all)) {
-				p.found = append(p.found, p.all[hit.Index])
-			}
+			p.found = rank(p.all, q)
 		}
 	}
 	keys := make([]string, len(p.found))
@@ -97,14 +126,18 @@ func (p *picker) find() {
 }
 
 func (p *picker) size(cols, rows int) (int, int) {
-	return dialogSize(86, min(len(p.all)+p.heads()+6, 32), cols, rows)
+	around := 2
+	if p.search != nil {
+		around = 5
+	}
+	return dialogSize(86, min(len(p.all)+p.heads()+around, 32), cols, rows)
 }
 
 // heads counts the headings that are drawn while nothing is searched.
 func (p *picker) heads() int {
 	n, last := 0, ""
 	for _, it := range p.all {
-		if it.group != last {
+		if it.group != last && it.group != "" {
 			n++
 			last = it.group
 		}
@@ -125,7 +158,7 @@ func (p *picker) view(m *Model, cols, rows int) []string {
 	inner := w - 4
 	var lines []string
 	if p.search != nil {
-		lines = append(lines, m.brush.line(2, false, seg{toneAccent, "› "})+p.search.view(m.brush, inner-2, true, ""))
+		lines = append(lines, m.brush.line(2, false, seg{toneAccent, m.brush.g.prompt})+p.search.view(m.brush, inner-2, true, ""))
 		lines = append(lines, m.brush.rule(inner, "", toneBorder))
 	}
 	lines = append(lines, p.drawn(m, inner, p.rows(h))...)
@@ -160,17 +193,27 @@ func (p *picker) line(m *Model, it pickItem, w int, on bool) string {
 	if on {
 		lead = seg{toneAccent, m.brush.g.cursor + " "}
 	}
-	keyW := 6
-	if w < 50 {
-		keyW = 4
-	}
+	keyW := p.keyWidth(w)
 	textW := min(max(w*2/5, 18), w-keyW-4)
 	text, note := toneText, it.note
 	if it.why != "" {
 		text, note = toneDim, "not now: "+it.why
 	}
-	return m.brush.line(w, on, lead, seg{toneAccent, pad(it.key, keyW) + " "},
+	return m.brush.line(w, on, lead, seg{toneAccent, pad(it.key, keyW)},
 		seg{text, pad(cutMiddle(it.text, textW), textW) + "  "}, seg{toneDim, note})
+}
+
+// keyWidth is the width of the column of keys, with the gap after it; 0 when no
+// item has one.
+func (p *picker) keyWidth(w int) int {
+	n := 0
+	for _, it := range p.all {
+		n = max(n, width(it.key))
+	}
+	if n == 0 {
+		return 0
+	}
+	return min(n, w/6) + 2
 }
 
 // pick does what is selected in the topmost list.

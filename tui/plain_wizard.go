@@ -243,7 +243,7 @@ func (p *plain) receipt(r *engine.Receipt, err error) {
 	if r != nil {
 		p.say("%s: %s, operation %s", lookOp(r.Operation.State).word, clean(r.Outcome), clean(r.Operation.ID))
 		for _, s := range r.Seats {
-			word, _ := outcomeWord(s.Outcome)
+			word, _ := receiptWord(s)
 			p.say("  %s: %s, %s %s", clean(s.Seat), word, clean(s.Action), clean(evidenceText(s.Evidence)))
 			if s.Error != nil {
 				p.say("    %s", clean(errorText(s.Error)))

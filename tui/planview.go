@@ -118,9 +118,7 @@ func (m *Model) planSteps(steps []engine.Line, cols int) []string {
 		case engine.LineCommit:
 			head, tail, _ := strings.Cut(text, "  — ")
 			out = append(out, m.brush.line(cols, false, seg{toneText, "    " + m.brush.g.wait + " " + head}))
-			if _, note, ok := strings.Cut(tail, ": "); ok {
-				out = append(out, m.brush.line(cols, false, seg{toneNeed, "  " + strings.Repeat(m.brush.g.across, 4) + " " + note + " " + strings.Repeat(m.brush.g.across, max(cols-width(note)-8, 0))}))
-			}
+			out = append(out, m.brush.line(cols, false, seg{toneNeed, "  " + strings.Repeat(m.brush.g.across, 4) + " " + tail + " " + strings.Repeat(m.brush.g.across, max(cols-width(tail)-8, 0))}))
 		default:
 			head, tail, found := strings.Cut(text, "  — ")
 			segs := []seg{{toneText, "    " + m.brush.g.wait + " " + head}}

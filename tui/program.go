@@ -17,6 +17,10 @@ import (
 // terminal is given back as it was in each of these cases. A panic anywhere in a
 // screen ends the console with an error that says where its stack is.
 func Run(ctx context.Context, c engine.Console, opt Options) error {
+	return runProgram(ctx, c, opt, programOptions(opt)...)
+}
+
+func runProgram(ctx context.Context, c engine.Console, opt Options, options ...tea.ProgramOption) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	m, err := New(ctx, c, opt)
@@ -24,7 +28,7 @@ func Run(ctx context.Context, c engine.Console, opt Options) error {
 		return err
 	}
 	g := &guard{}
-	p := tea.NewProgram(guarded{m, g}, programOptions(ctx, opt)...)
+	p := tea.NewProgram(guarded{m, g}, append(options, tea.WithContext(ctx))...)
 	g.quit = func() { go p.Quit() } // not from within the loop that would have to take it
 	_, err = p.Run()
 	if report, stack := g.failure(); report != "" {
@@ -39,8 +43,8 @@ func Run(ctx context.Context, c engine.Console, opt Options) error {
 	return nil
 }
 
-func programOptions(ctx context.Context, opt Options) []tea.ProgramOption {
-	out := []tea.ProgramOption{tea.WithContext(ctx)}
+func programOptions(opt Options) []tea.ProgramOption {
+	var out []tea.ProgramOption
 	if opt.Input != nil {
 		out = append(out, tea.WithInput(opt.Input))
 	}
@@ -109,11 +113,14 @@ func (s guarded) Init() (cmd tea.Cmd) {
 }
 
 // Update passes a message on.
-func (s guarded) Update(msg tea.Msg) (out tea.Model, cmd tea.Cmd) {
-	out = s
+func (s guarded) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	return s, s.safe(s.update(msg))
+}
+
+func (s guarded) update(msg tea.Msg) (cmd tea.Cmd) {
 	defer s.recover()
-	_, c := s.m.Update(msg)
-	return s, s.safe(c)
+	_, cmd = s.m.Update(msg)
+	return cmd
 }
 
 // View draws the console; after a panic, nothing.

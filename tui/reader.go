@@ -103,7 +103,7 @@ func (r *reader) view(m *Model, cols, rows int) []string {
 	from := max(min(r.from, len(lines)-(h-2)), 0)
 	note := ""
 	if len(lines) > h-2 {
-		note = itoa(from+1) + "–" + itoa(min(from+h-2, len(lines))) + " of " + itoa(len(lines))
+		note = itoa(from+1) + "-" + itoa(min(from+h-2, len(lines))) + " of " + itoa(len(lines))
 	}
 	return m.brush.box(w, h, toneAccent, []seg{{toneStrong, r.title}}, note, inset(lines[from:min(from+h-2, len(lines))]))
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"time"
 
 	"rig/engine"
@@ -57,7 +58,11 @@ func (m *Model) receipt(r *engine.Receipt, err error, cols int) []string {
 	var out []string
 	if r != nil {
 		l := lookOp(r.Operation.State)
-		out = append(out, m.brush.line(cols, false, seg{l.tone, l.text(m.brush.g)}, seg{toneDim, "  " + clean(r.Outcome) + "  operation " + clean(r.Operation.ID) + m.eventWord(r)}))
+		outcome := clean(r.Outcome)
+		if outcome == l.word {
+			outcome = ""
+		}
+		out = append(out, m.brush.line(cols, false, seg{l.tone, l.text(m.brush.g)}, seg{toneText, "  " + outcome}, seg{toneDim, "  operation " + clean(r.Operation.ID) + m.eventWord(r)}))
 		for _, s := range r.Seats {
 			out = append(out, m.seatReceipt(s, cols)...)
 		}
@@ -88,7 +93,7 @@ func (m *Model) eventWord(r *engine.Receipt) string {
 // seatReceipt is one seat of a receipt: its outcome in the words of the record,
 // what was done, and what proves it.
 func (m *Model) seatReceipt(s engine.SeatReceipt, cols int) []string {
-	word, k := outcomeWord(s.Outcome)
+	word, k := receiptWord(s)
 	mark := m.brush.g.done
 	switch {
 	case s.Error != nil || s.Outcome == engine.ContinuityFailed:
@@ -101,6 +106,9 @@ func (m *Model) seatReceipt(s engine.SeatReceipt, cols int) []string {
 	}
 	segs := []seg{{k, "  " + mark + " "}, {toneText, pad(cutMiddle(clean(s.Seat), 26), 26) + "  "}, {k, word}}
 	more := joinWords(", ", clean(s.Action), string(s.Binding))
+	if word == clean(s.Action) {
+		more = string(s.Binding)
+	}
 	if s.Generation > 0 {
 		more = joinWords(", ", more, "generation "+itoa(int(s.Generation)))
 	}
@@ -118,6 +126,19 @@ func (m *Model) seatReceipt(s engine.SeatReceipt, cols int) []string {
 		}
 	}
 	return out
+}
+
+// receiptWord is the outcome of a seat. Where a seat was ended or let go there is
+// no continuity to tell of, so what was done is the word.
+func receiptWord(s engine.SeatReceipt) (string, tone) {
+	if s.Outcome == engine.ContinuityNone {
+		for _, done := range []string{"stop", "releas", "already", "not_", "skip", "delet"} {
+			if strings.HasPrefix(s.Action, done) {
+				return clean(s.Action), toneText
+			}
+		}
+	}
+	return outcomeWord(s.Outcome)
 }
 
 // paragraph wraps a text behind a lead.

@@ -22,7 +22,7 @@ const typePause = 200 * time.Millisecond
 func (f *fuse) light(m *Model, d time.Duration) tea.Cmd {
 	f.id, f.ready = m.next(), false
 	id := f.id
-	return tea.Tick(d, func(time.Time) tea.Msg { return armMsg{id} })
+	return m.after(d, func(time.Time) tea.Msg { return armMsg{id} })
 }
 
 func (f *fuse) burnt(msg armMsg) {
@@ -143,7 +143,7 @@ func (s *sender) view(m *Model, cols, rows int) []string {
 		}
 	}
 	lines = append(lines, m.brush.blank(inner, 1)...)
-	lines = append(lines, m.brush.line(2, false, seg{toneAccent, "› "})+s.text.view(m.brush, inner-2, true, ""))
+	lines = append(lines, m.brush.line(2, false, seg{toneAccent, m.brush.g.prompt})+s.text.view(m.brush, inner-2, true, ""))
 	lines = append(lines, m.brush.blank(inner, 1)...)
 	for _, l := range s.outcome() {
 		for _, part := range wrap(l.text, inner) {

@@ -70,7 +70,7 @@ func tame(s string) string {
 // tameCluster gives one cluster in a form that is counted alike by cell tables
 // and by grapheme rules.
 func tameCluster(c string) string {
-	if ansi.StringWidth(c) == ansi.StringWidthWc(c) && !strings.ContainsAny(c, "\u200d\ufe0f") {
+	if n := ansi.StringWidth(c); n > 0 && n == ansi.StringWidthWc(c) && !strings.ContainsAny(c, "\u200d\ufe0f") {
 		return c
 	}
 	first, _ := utf8.DecodeRuneInString(c)
@@ -83,7 +83,11 @@ func tameCluster(c string) string {
 		}
 		return b.String()
 	}
-	if one := string(first); ansi.StringWidth(one) == ansi.StringWidthWc(one) {
+	one := string(first)
+	switch ansi.StringWidth(one) {
+	case 0: // a mark without the letter it belongs to
+		return ""
+	case ansi.StringWidthWc(one):
 		return one
 	}
 	return "?"
@@ -98,18 +102,11 @@ func pad(s string, w int) string {
 	switch {
 	case w <= 0:
 		return ""
-	case n > w:
-		return cut(s, w)
+	case n > w: // a wide cell at the edge leaves one free
+		s = cut(s, w)
+		n = width(s)
 	}
-	return s + strings.Repeat(" ", w-n)
-}
-
-// padLeft puts a text at the right end of w cells.
-func padLeft(s string, w int) string {
-	if n := width(s); n < w {
-		return strings.Repeat(" ", w-n) + s
-	}
-	return cut(s, w)
+	return s + strings.Repeat(" ", max(w-n, 0))
 }
 
 // cut shortens a text to at most w cells, ending in an ellipsis when something
@@ -173,4 +170,32 @@ func plural(n int, one string) string {
 		return itoa(n) + " " + strings.TrimSuffix(one, "y") + "ies"
 	}
 	return itoa(n) + " " + one + "s"
+}
+
+// asciiLine puts every cell that is not ASCII into ASCII, colours left alone.
+func asciiLine(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return r > '~' }) < 0 {
+		return s
+	}
+	var b strings.Builder
+	for s != "" {
+		seq, w, n, _ := ansi.DecodeSequence(s, ansi.NormalState, nil)
+		if n <= 0 {
+			break
+		}
+		switch {
+		case w == 0 || len(seq) == 1:
+			b.WriteString(seq)
+		case seq == "…":
+			b.WriteByte('~')
+		case seq == "─":
+			b.WriteByte('-')
+		case seq == "│":
+			b.WriteByte('|')
+		default:
+			b.WriteString(strings.Repeat("?", w))
+		}
+		s = s[n:]
+	}
+	return b.String()
 }

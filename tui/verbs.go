@@ -89,7 +89,7 @@ func words(s string) []string {
 func checkEnv(s string) string {
 	for _, w := range strings.Fields(s) {
 		if k, _, ok := strings.Cut(w, "="); !ok || k == "" {
-			return "“" + w + "” is not KEY=value"
+			return "\"" + w + "\" is not KEY=value"
 		}
 	}
 	return ""
@@ -191,18 +191,40 @@ func launchField(m *Model, s subject) *field {
 	}
 	for i := range s.rig.Seats {
 		seat := &s.rig.Seats[i]
-		c := Choice{Value: seat.Logical, Note: lookOf(seat).word + dashed(clean(seat.LifeWhy))}
-		if !launchable(seat.Life) {
-			c.Reason = "it is " + lookOf(seat).word
-		} else if wanted[seat.ID] && len(s.seats) < len(s.rig.Seats) {
+		c := Choice{Value: seat.Logical, Note: lookOf(seat).word + dashed(clean(seat.LifeWhy)), Reason: whyOccupied(seat)}
+		if c.Reason == "" && wanted[seat.ID] && len(s.seats) < len(s.rig.Seats) {
 			f.picked[seat.Logical] = true
 		}
 		f.choices = append(f.choices, c)
 	}
+	f.choices = possibleFirst(f.choices)
 	return f
 }
 
-// launchable reports whether a seat could be launched: it is known not to run.
-func launchable(l engine.SeatLife) bool {
-	return l == engine.LifeStopped || l == engine.LifeNever || l == engine.LifeDead || l == engine.LifeLost
+// whyOccupied says why a seat cannot take an occupant, "" when it is known to
+// have none.
+func whyOccupied(s *engine.SeatView) string {
+	switch s.Life {
+	case engine.LifeStopped, engine.LifeNever, engine.LifeDead, engine.LifeLost:
+		return ""
+	case engine.LifeUnknown:
+		return "nobody knows whether it runs"
+	case engine.LifeStarting:
+		return "it is being started"
+	case engine.LifeRunning, engine.LifeAttention:
+	}
+	return "it runs"
+}
+
+// possibleFirst puts what can be chosen before what cannot.
+func possibleFirst(all []Choice) []Choice {
+	var can, cannot []Choice
+	for _, c := range all {
+		if c.Reason == "" {
+			can = append(can, c)
+		} else {
+			cannot = append(cannot, c)
+		}
+	}
+	return append(can, cannot...)
 }

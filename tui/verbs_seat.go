@@ -17,9 +17,12 @@ func seatTarget(m *Model, s subject, a answers) string {
 // seat cannot be chosen.
 func seatField(m *Model, s subject, no func(*engine.SeatView) string) *field {
 	f := &field{id: "seat", label: "Seat", kind: fieldPick, required: true, empty: "type to search"}
-	for i, seat := range m.fleet.Seats() {
+	for _, seat := range m.fleet.Seats() {
 		f.choices = append(f.choices, Choice{Value: seat.Address, Note: lookOf(seat).word + ", " + runtimeWord(seat.Runtime), Reason: no(seat)})
-		if s.seat != nil && s.seat.ID == seat.ID {
+	}
+	f.choices = possibleFirst(f.choices)
+	for i, c := range f.choices {
+		if s.seat != nil && c.Value == s.seat.Address && c.Reason == "" {
 			f.at = i
 		}
 	}
@@ -37,12 +40,7 @@ func adoptDef() wizardDef {
 					id: "discovered", label: "Session", kind: fieldFree, required: true, load: m.opt.Discovered,
 					empty: "type to search", help: "sessions that were found in tmux; rig discover --rescan looks again",
 				},
-				seatField(m, s, func(seat *engine.SeatView) string {
-					if launchable(seat.Life) {
-						return ""
-					}
-					return "it is " + lookOf(seat).word
-				}),
+				seatField(m, s, whyOccupied),
 			}
 		},
 		target: seatTarget,

@@ -41,11 +41,19 @@ func (m *Model) frame() []string {
 		return m.tooSmall()
 	}
 	lines := m.header()
+	if text, k := m.banner(); text != "" {
+		lines = append(lines, m.brush.text(m.w, k, " "+text))
+	}
 	body := m.h - len(lines) - 1
 	lines = append(lines, m.brush.fill(m.body(m.w, body), m.w, body)...)
 	lines = append(lines, m.footer())
 	for _, o := range m.overlays {
 		lines = m.over(lines, o)
+	}
+	if m.brush.g.ascii {
+		for i := range lines {
+			lines[i] = asciiLine(lines[i])
+		}
 	}
 	return lines
 }
@@ -93,12 +101,33 @@ func (m *Model) tooSmall() []string {
 	return out
 }
 
-// headRows is the height of the header: one line, and a rule where there is room.
+// headRows is the height of the header: one line, a rule where there is room, and
+// a banner while there is something to say.
 func (m *Model) headRows() int {
-	if m.h < previewRows {
-		return 1
+	n := 1
+	if m.h >= previewRows {
+		n = 2
 	}
-	return 2
+	if text, _ := m.banner(); text != "" {
+		n++
+	}
+	return n
+}
+
+// banner says what makes the whole picture doubtful, and what to do; "" when
+// nothing does.
+func (m *Model) banner() (string, tone) {
+	f := m.fleet
+	switch {
+	case m.streams.ended:
+		return "the engine has stopped: what is shown is old; " + m.reg.hint("quit") + " quits", toneBad
+	case f == nil || !f.Live || f.RecordErr != "" || len(f.Rigs) == 0:
+	case f.Server.State == engine.Absent:
+		return joinWords(": ", "no tmux server", clean(f.Server.Why)) + "; " + m.reg.hint("up") + " brings a rig up again", toneNeed
+	case f.Server.State == engine.Unknown:
+		return joinWords(": ", "tmux does not answer", clean(f.Server.Why)) + "; all of this is as last seen; rig doctor looks into it", toneBad
+	}
+	return "", toneText
 }
 
 // bodySize is what a screen has to draw in.
@@ -118,7 +147,7 @@ func (m *Model) header() []string {
 	}
 	segs := append(left, seg{toneText, strings.Repeat(" ", max(m.w-lw-rw, 1))})
 	out := []string{m.brush.line(m.w, false, append(segs, right...)...)}
-	if m.headRows() > 1 {
+	if m.h >= previewRows {
 		out = append(out, m.brush.rule(m.w, "", toneBorder))
 	}
 	return out
@@ -158,14 +187,12 @@ func (m *Model) status(w int) []seg {
 	if f == nil {
 		return []seg{{toneDim, "reading the record "}}
 	}
-	parts := [][]seg{}
-	add := func(k tone, text string) { parts = append(parts, []seg{{k, text}}) }
+	var parts []seg
+	add := func(k tone, text string) { parts = append(parts, seg{k, text}) }
 	if m.opt.ReadOnly {
 		add(toneNeed, "read-only")
 	}
-	if w >= stackCols {
-		add(toneDim, plural(f.Totals.Seats, "seat"))
-	}
+	add(toneDim, plural(f.Totals.Seats, "seat"))
 	add(toneDim, itoa(f.Totals.Running)+" running")
 	if n := f.Totals.Attention; n > 0 {
 		add(toneNeed, lookWaiting.mark(m.brush.g)+" "+itoa(n))
@@ -173,14 +200,26 @@ func (m *Model) status(w int) []seg {
 	if text, k := m.serverWord(); text != "" {
 		add(k, text)
 	}
+	room := w - width(infoOf(m.cur).name) - 10 // the least that the left side needs
+	for len(parts) > 1 && statusWidth(parts) > room {
+		parts = parts[1:]
+	}
 	var out []seg
 	for i, p := range parts {
 		if i > 0 {
 			out = append(out, seg{toneBorder, " " + m.brush.g.dot + " "})
 		}
-		out = append(out, p...)
+		out = append(out, p)
 	}
 	return append(out, seg{toneText, " "})
+}
+
+func statusWidth(parts []seg) int {
+	n := 1
+	for _, p := range parts {
+		n += width(p.text) + 3
+	}
+	return n - 3
 }
 
 // serverWord says how much the picture can be trusted.
@@ -229,18 +268,19 @@ func (m *Model) footer() string {
 // keyLine lists the keys that work now in w cells.
 func (m *Model) keyLine(w int) string {
 	var segs []seg
-	used := 1
-	segs = append(segs, seg{toneText, " "})
+	used := 0
+	gap := " "
 	for _, a := range m.reg.footer(m.scope()) {
 		if a.why(m) != "" {
 			continue
 		}
-		n := width(a.key()) + 1 + width(a.label) + 2
-		if used+n-2 > w {
+		n := width(gap) + width(a.key()) + 1 + width(a.label)
+		if used+n > w {
 			break
 		}
-		segs = append(segs, seg{toneAccent, a.key()}, seg{toneDim, " " + a.label + "  "})
+		segs = append(segs, seg{toneText, gap}, seg{toneAccent, a.key()}, seg{toneDim, " " + a.label})
 		used += n
+		gap = "  "
 	}
 	return m.brush.line(w, false, segs...)
 }
@@ -251,6 +291,9 @@ func (m *Model) footRight() []seg {
 		return nil
 	}
 	var out []seg
+	if m.cur == screenEvents && m.events().follow {
+		out = append(out, seg{toneBusy, "following "})
+	}
 	if f := m.filters[m.cur]; f != "" {
 		out = append(out, seg{toneAccent, "/" + cut(clean(f), 16) + " "})
 	}

@@ -290,7 +290,7 @@ func (w *wizard) look(m *Model) tea.Cmd {
 	}
 	w.due = true
 	id := m.next()
-	return tea.Tick(replanTime, func(time.Time) tea.Msg { return replanMsg{id} })
+	return m.after(replanTime, func(time.Time) tea.Msg { return replanMsg{id} })
 }
 
 func (w *wizard) lookAgain(m *Model, _ replanMsg) tea.Cmd {

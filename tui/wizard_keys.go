@@ -112,18 +112,16 @@ func (m *Model) whyNoToggle() string {
 	return ""
 }
 
-// whyNoPlan says which answer is wrong.
-func (m *Model) whyNoPlan() string {
-	w := m.wizard()
-	if w == nil {
-		return "no wizard is open"
-	}
-	for _, f := range w.fields {
+// answered makes the plan when every answer is right; else it goes to the first
+// that is not.
+func (w *wizard) answered(m *Model) tea.Cmd {
+	for i, f := range w.fields {
 		if why := f.wrong(); why != "" {
-			return strings.ToLower(f.label) + ": " + why
+			w.at = i
+			return m.say(toneNeed, false, strings.ToLower(f.label)+": "+why)
 		}
 	}
-	return ""
+	return w.plan(m)
 }
 
 // whyNoApply says why the plan that is shown cannot be applied.
@@ -158,7 +156,7 @@ func (m *Model) whyNotArmed() string {
 	case w.phase == phaseReceipt:
 		return ""
 	case w.nameNeeded() != "" && w.name.text() != w.nameNeeded():
-		return "type “" + w.nameNeeded() + "” first"
+		return "type " + w.nameNeeded() + " first"
 	case w.nameNeeded() != "" && !w.pause.ready:
 		return "a moment: text was still coming in"
 	}

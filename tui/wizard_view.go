@@ -32,6 +32,9 @@ func (w *wizard) view(m *Model, cols, rows int) []string {
 	}
 	room := w.room(h)
 	from := max(min(w.from, len(text)-room), 0)
+	if w.phase == phaseAsk { // the question under the cursor is always in sight
+		from = max(min(w.at, len(text)-room), 0)
+	}
 	body := []string{w.crumbs(m, inner), m.brush.blank(inner, 1)[0]}
 	body = append(body, m.brush.fill(append([]string(nil), text[from:min(from+room, len(text))]...), inner, room)...)
 	if w.phase == phaseConfirm {
@@ -39,7 +42,7 @@ func (w *wizard) view(m *Model, cols, rows int) []string {
 	}
 	note := ""
 	if len(text) > room {
-		note = itoa(from+1) + "–" + itoa(min(from+room, len(text))) + " of " + itoa(len(text))
+		note = itoa(from+1) + "-" + itoa(min(from+room, len(text))) + " of " + itoa(len(text))
 	}
 	return m.brush.box(ww, h, w.frame(), []seg{{toneStrong, w.def.title}}, note, inset(m.brush.fill(body, inner, h-2)))
 }
@@ -57,7 +60,11 @@ func (w *wizard) frame() tone {
 // crumbs shows the way through the wizard and where one is.
 func (w *wizard) crumbs(m *Model, cols int) string {
 	var segs []seg
-	for i, name := range []string{"ask", "plan", "preview", "confirm", "run", "receipt"} {
+	names := []string{"ask", "plan", "preview", "confirm", "run", "receipt"}
+	if cols < 50 {
+		return m.brush.line(cols, false, seg{toneAccent, names[w.phase]}, seg{toneDim, "  " + itoa(int(w.phase)+1) + " of " + itoa(len(names))})
+	}
+	for i, name := range names {
 		p := phase(i)
 		if p == phaseAsk && len(w.fields) == 0 {
 			continue
@@ -95,8 +102,9 @@ func (w *wizard) lines(m *Model, cols int) []string {
 
 func (w *wizard) askLines(m *Model, cols int) []string {
 	var out []string
+	_, h := w.size(m.w, m.h-1)
 	for i, f := range w.fields {
-		out = append(out, f.view(m.brush, cols, i == w.at)...)
+		out = append(out, f.view(m.brush, cols, w.room(h), i == w.at)...)
 		if i == w.at && i < len(w.fields)-1 {
 			out = append(out, m.brush.blank(cols, 1)...)
 		}

@@ -20,6 +20,8 @@ type Console struct {
 	Delivery engine.Delivery
 	// Pause is called between the steps of an applied plan; nil = no pause.
 	Pause func()
+	// Now gives the times of applied steps; nil = made-up ones, 1.2 s apart.
+	Now func() time.Time
 	// Refuse makes plans carry a blocker.
 	Refuse bool
 	// Outcome is what receipts say of each seat; "" = by the verb.

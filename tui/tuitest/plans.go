@@ -53,8 +53,9 @@ func intent(v engine.Verb) string {
 		return "stop"
 	case engine.VerbRelease:
 		return "release"
+	default:
+		return "launch"
 	}
-	return "launch"
 }
 
 func afterWord(v engine.Verb) string {
@@ -113,6 +114,10 @@ func (c *Console) Apply(_ context.Context, p *engine.Plan, progress func(engine.
 		steps = append(steps, engine.OperationStep{OpID: p.ID, Seq: i, StepID: s.ID, Kind: s.Kind, Title: s.Title, Seat: s.Seat, Effect: s.Effect, State: engine.StepPending})
 	}
 	at := Start()
+	if c.Now != nil {
+		at = c.Now()
+		op.StartedAt = at
+	}
 	for i := range steps {
 		steps[i].State, steps[i].StartedAt = engine.StepStarted, at
 		progress(engine.OpProgress{Op: op, Steps: append([]engine.OperationStep(nil), steps...)})
@@ -120,6 +125,9 @@ func (c *Console) Apply(_ context.Context, p *engine.Plan, progress func(engine.
 			c.Pause()
 		}
 		at = at.Add(1200 * time.Millisecond)
+		if c.Now != nil {
+			at = c.Now()
+		}
 		steps[i].State, steps[i].EndedAt, steps[i].Evidence = engine.StepDone, at, raw(map[string]any{"pane": "%7", "pid": 4812})
 	}
 	op.State, op.EndedAt = engine.OpDone, at

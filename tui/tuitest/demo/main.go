@@ -32,7 +32,10 @@ func main() {
 	if !*still {
 		go move(ctx, c)
 	}
-	opt := tui.Options{Theme: *theme, ASCII: *ascii, ReadOnly: *readOnly, Marker: true, Starters: starters}
+	begun := <-time.After(1)
+	now := func() time.Time { return tuitest.Start().Add((<-time.After(1)).Sub(begun)) }
+	c.Now = now
+	opt := tui.Options{Now: now, Theme: *theme, ASCII: *ascii, ReadOnly: *readOnly, Marker: true, Starters: starters}
 	run := func() error { return tui.Run(ctx, c, opt) }
 	if *plain {
 		run = func() error { return tui.RunPlain(ctx, c, os.Stdin, os.Stdout, opt) }

@@ -1,0 +1,195 @@
+package tui
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"rig/engine"
+	"rig/tui/tuitest"
+)
+
+func typeName(v any) string { return reflect.TypeOf(v).String() }
+
+// text is a value of a string type as its text.
+func text(v any) string { return reflect.ValueOf(v).String() }
+
+// sizes are the terminals every frame is drawn on.
+var sizes = []struct{ w, h int }{{200, 50}, {120, 40}, {100, 30}, {80, 24}, {60, 20}, {40, 12}}
+
+// states are the situations of the golden frames: how to get there.
+var states = []struct {
+	name string
+	go_  func(d *driver)
+}{
+	{"fleet", func(*driver) {}},
+	{"fleet-facts", func(d *driver) { d.keys("j", "tab") }},
+	{"fleet-filter", func(d *driver) { d.keys("/", "codex") }},
+	{"fleet-marked", func(d *driver) { d.keys("space", "space", "g") }},
+	{"attention", func(d *driver) { d.keys("2") }},
+	{"attention-seen", func(d *driver) { d.keys("2", "a"); d.send(fleetMsg{acked(d)}) }},
+	{"pressure", func(d *driver) { d.keys("3") }},
+	{"wall", func(d *driver) { d.keys("4", "l", "j") }},
+	{"seat", func(d *driver) { d.keys("5", "j", "j") }},
+	{"seat-facts", func(d *driver) { d.keys("5", "tab", "j") }},
+	{"operations", func(d *driver) { d.keys("8", "j") }},
+	{"operations-journal", func(d *driver) { d.keys("8", "j", "enter", "j", "j") }},
+	{"events", func(d *driver) { d.keys("9") }},
+	{"event", func(d *driver) { d.keys("9", "j", "enter") }},
+	{"help", func(d *driver) { d.keys("?", "mark") }},
+	{"palette", func(d *driver) { d.keys(":", "qa") }},
+	{"explain", func(d *driver) { d.keys("j", "e") }},
+	{"send", func(d *driver) { d.keys("j", "s", "go on, please") }},
+	{"clients", func(d *driver) { d.keys("enter") }},
+	{"snooze", func(d *driver) { d.keys("2", "z") }},
+	{"up-ask", func(d *driver) { d.keys("U") }},
+	{"up-typed", func(d *driver) { d.keys("U", "te", "tab", "/srv", "tab", "A") }},
+	{"launch-ask", func(d *driver) { d.keys("L") }},
+	{"adopt-ask", func(d *driver) { d.keys("A", "tab") }},
+	{"handover-ask", func(d *driver) { d.keys("H") }},
+	{"down-preview", func(d *driver) { d.keys("D", "enter") }},
+	{"down-confirm", func(d *driver) { d.keys("D", "enter", "a"); d.fire(guardTime); d.keys("sho") }},
+	{"release-preview", func(d *driver) { d.keys("j", "j", "X") }},
+	{"release-confirm", func(d *driver) { d.keys("j", "j", "X", "a"); d.fire(guardTime) }},
+	{"blocked", func(d *driver) { d.c.Refuse = true; d.keys("D", "enter") }},
+	{"refused", func(d *driver) {
+		d.c.Fail["Plan"] = engine.Errorf(engine.CodeTmuxProbeFailed, "tmux did not answer within 2 s").WithHint("rig doctor says what is wrong with it")
+		d.keys("D", "enter")
+	}},
+	{"moved", func(d *driver) { d.keys("D", "enter"); d.c.Move(); d.keys("r") }},
+	{"down-run", func(d *driver) { downRun(d) }},
+	{"down-receipt", func(d *driver) { downConfirmed(d) }},
+	{"launch-failed", func(d *driver) {
+		d.c.Outcome = engine.ContinuityFailed
+		d.keys("L", "tab", "morning", "enter", "a")
+		d.fire(guardTime)
+		d.keys("shop")
+		d.fire(typePause)
+		d.keys("enter")
+	}},
+}
+
+func acked(d *driver) *engine.Fleet {
+	f := *tuitest.Fleet(7)
+	f.Revision = 2
+	f.Attention = append([]engine.AttentionItem(nil), f.Attention[1:]...)
+	f.Attention = append(f.Attention, tuitest.Fleet(7).Attention[0])
+	f.Attention[len(f.Attention)-1].Acked = "ana"
+	return &f
+}
+
+// downConfirmed takes the rig down to the end.
+func downConfirmed(d *driver) {
+	d.keys("D", "enter", "a")
+	d.fire(guardTime)
+	d.keys("shop")
+	d.fire(typePause)
+	d.keys("enter")
+}
+
+// downRun stops in the middle of the steps.
+func downRun(d *driver) {
+	d.keys("D", "enter", "a")
+	d.fire(guardTime)
+	d.keys("shop")
+	d.fire(typePause)
+	d.hold = true
+	d.keys("enter")
+	w := d.m.wizard()
+	var steps []engine.OperationStep
+	at := tuitest.Start()
+	for i, s := range w.run.plan().Steps() {
+		st := engine.OperationStep{StepID: s.ID, Title: s.Title, Effect: s.Effect, State: engine.StepPending}
+		if i < 4 {
+			st.State, st.StartedAt, st.EndedAt = engine.StepDone, at, at.Add(1300*time.Millisecond)
+		}
+		if i == 4 {
+			st.State, st.StartedAt = engine.StepStarted, at
+		}
+		steps = append(steps, st)
+	}
+	d.send(nowMsg{at: at.Add(7 * time.Second)})
+	d.send(progressMsg{w.run, engine.OpProgress{Op: engine.Operation{StartedAt: at}, Steps: steps}})
+}
+
+func options() Options {
+	return Options{Starters: starters, Discovered: discovered}
+}
+
+func scene(t testing.TB, f *engine.Fleet, w, h int, opt Options) *driver {
+	t.Helper()
+	d := drive(t, f, opt)
+	d.c.JumpAnswer = engine.Jump{Inside: true, Clients: []engine.Client{{Name: "/dev/pts/3", Session: "work", Width: 120, Height: 40}, {Name: "/dev/pts/9", Session: "mail", Width: 80, Height: 24}}}
+	d.size(w, h)
+	return d
+}
+
+func TestFramesAreAsOnFile(t *testing.T) {
+	for _, st := range states {
+		for _, s := range sizes {
+			t.Run(fmt.Sprintf("%s/%dx%d", st.name, s.w, s.h), func(t *testing.T) {
+				d := scene(t, tuitest.Fleet(7), s.w, s.h, options())
+				st.go_(d)
+				d.golden(fmt.Sprintf("%s/%dx%d", st.name, s.w, s.h))
+			})
+		}
+	}
+}
+
+// Pictures that are not of a good day.
+func TestFramesOfBadDaysAreAsOnFile(t *testing.T) {
+	pictures := map[string]func() *engine.Fleet{
+		"loading": func() *engine.Fleet { return nil },
+		"empty":   func() *engine.Fleet { return tuitest.Fleet(0) },
+		"from-record": func() *engine.Fleet {
+			f := tuitest.Fleet(7)
+			f.Live, f.Server = false, engine.ServerView{}
+			return f
+		},
+		"no-server": func() *engine.Fleet {
+			f := tuitest.Fleet(7)
+			f.Server = engine.ServerView{State: engine.Absent, Why: "no server on /tmp/rig.sock"}
+			return f
+		},
+		"server-unknown": func() *engine.Fleet {
+			f := tuitest.Fleet(7)
+			f.Server = engine.ServerView{State: engine.Unknown, Why: "it did not answer within 2 s"}
+			return f
+		},
+		"record-error": func() *engine.Fleet {
+			f := tuitest.Fleet(0)
+			f.RecordErr = "the database was written by a newer build (schema 9, this is 7)"
+			return f
+		},
+		"many": func() *engine.Fleet { return tuitest.Fleet(200) },
+	}
+	for name, picture := range pictures {
+		for _, s := range sizes {
+			t.Run(fmt.Sprintf("%s/%dx%d", name, s.w, s.h), func(t *testing.T) {
+				d := scene(t, picture(), s.w, s.h, options())
+				d.golden(fmt.Sprintf("%s/%dx%d", name, s.w, s.h))
+			})
+		}
+	}
+}
+
+func TestFramesInASCIIHoldOnlyASCII(t *testing.T) {
+	t.Parallel()
+	for _, st := range states {
+		opt := options()
+		opt.ASCII, opt.Theme = true, "mono"
+		d := scene(t, tuitest.Fleet(13), 120, 40, opt)
+		d.m.frames = map[string]frameOf{} // panes are the clients' own
+		st.go_(d)
+		d.m.frames = map[string]frameOf{}
+		for i, l := range d.frame() {
+			for _, r := range l {
+				if r > 0x7e {
+					t.Errorf("%s, line %d holds %q: %s", st.name, i, r, l)
+					break
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,216 @@
+package tui
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"rig/engine"
+	"rig/tui/tuitest"
+)
+
+func TestRegistryHasNoCollision(t *testing.T) {
+	if _, err := newRegistry(nil); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, a := range allActions() {
+		if seen[a.id] {
+			t.Errorf("two actions are called %q", a.id)
+		}
+		seen[a.id] = true
+		if a.help == "" || a.group == "" || a.in == 0 || a.run == nil {
+			t.Errorf("%s lacks a help text, a group, a scope or a deed", a.id)
+		}
+		if a.foot > 0 && a.label == "" {
+			t.Errorf("%s is in the footer without a label", a.id)
+		}
+	}
+}
+
+func TestOwnKeysAreRefusedWhenTheyMeanTwoThings(t *testing.T) {
+	cases := []struct {
+		name  string
+		keys  map[string][]string
+		words []string
+	}{
+		{"unknown action", map[string][]string{"fly": {"x"}}, []string{`"fly"`}},
+		{"two on one screen", map[string][]string{"help": {"j"}}, []string{`"line-down"`, `"help"`, "j"}},
+		{"confirm with Enter", map[string][]string{"confirm": {"enter"}}, []string{"Enter"}},
+		{"confirm opens a wizard", map[string][]string{"confirm": {"D"}}, []string{`"down"`, `"confirm"`}},
+		{"confirm leads to itself", map[string][]string{"confirm": {"a"}}, []string{`"confirm"`}},
+	}
+	for _, c := range cases {
+		_, err := newRegistry(c.keys)
+		var e *engine.Error
+		if !errors.As(err, &e) || e.Hint == "" {
+			t.Errorf("%s: got %v, want a refusal with a hint", c.name, err)
+			continue
+		}
+		for _, w := range c.words {
+			if !strings.Contains(e.Msg, w) {
+				t.Errorf("%s: %q does not name %s", c.name, e.Msg, w)
+			}
+		}
+	}
+	if _, err := New(t.Context(), tuitest.New(nil), Options{Keys: map[string][]string{"help": {"j"}}}); err == nil {
+		t.Error("a console starts with keys that collide")
+	}
+}
+
+func TestOwnKeysReachFooterHelpAndDispatch(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), Options{Keys: map[string][]string{"filter": {"ctrl+f"}, "send": {"ctrl+s"}}})
+	d.has("^f filter", "^s send")
+	d.keys("/")
+	if d.m.typing != nil {
+		t.Error("the old key still opens the filter")
+	}
+	d.keys("ctrl+f")
+	if d.m.typing == nil {
+		t.Error("the new key does not open the filter")
+	}
+	d.keys("esc", "?", "filter")
+	d.has("^f")
+}
+
+// Help and palette are made from the registry: every action of a screen is in
+// its help, and every action of any screen in the palette.
+func TestHelpAndPaletteHoldEveryAction(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	for _, s := range screenList() {
+		d.m.overlays = nil
+		d.m.cur = s.id
+		d.keys("?")
+		p, ok := d.m.top().(*picker)
+		if !ok {
+			t.Fatalf("%s: ? opens %T", s.name, d.m.top())
+		}
+		for _, a := range d.m.reg.in(s.in) {
+			if !hasItem(p.all, a) {
+				t.Errorf("%s: the help lacks %s", s.name, a.id)
+			}
+		}
+		d.m.overlays = nil
+		d.keys(":")
+		p, ok = d.m.top().(*picker)
+		if !ok {
+			t.Fatalf("%s: : opens %T", s.name, d.m.top())
+		}
+		for _, a := range d.m.reg.in(scopeScreens) {
+			if !hasItem(p.all, a) {
+				t.Errorf("%s: the palette lacks %s", s.name, a.id)
+			}
+		}
+	}
+}
+
+func hasItem(items []pickItem, a *action) bool {
+	for _, it := range items {
+		if it.note == a.help {
+			return true
+		}
+	}
+	return false
+}
+
+// Every action that the footer shows works when its key is pressed, and every
+// action can be asked on every screen without a fault.
+func TestEveryKeyOnEveryScreen(t *testing.T) {
+	t.Parallel()
+	for _, f := range []*engine.Fleet{nil, tuitest.Fleet(0), tuitest.Fleet(13)} {
+		for _, s := range screenList() {
+			for _, a := range allActions() {
+				for _, k := range a.keys {
+					d := drive(t, f, options())
+					if f == nil && s.id != screenFleet {
+						continue
+					}
+					d.m.cur = s.id
+					d.run(d.m.renew(s.id))
+					d.keys(k)
+					d.frame()
+					d.keys("esc")
+					d.frame()
+				}
+			}
+		}
+	}
+}
+
+func TestPaletteRunsWhatIsChosen(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys(":", "operations", "enter")
+	if d.m.cur != screenOps {
+		t.Errorf("the palette went to %s", d.m.Screen())
+	}
+	d.keys(":", "plan-arch", "enter")
+	if s := d.m.here().seat; d.m.cur != screenFleet || s == nil || s.Member != "architect" {
+		t.Errorf("the palette went to %s, %v", d.m.Screen(), s)
+	}
+}
+
+func TestDisabledActionsSayWhy(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	cases := []struct {
+		keys []string
+		want string
+	}{
+		{[]string{"n"}, "no filter is set"},
+		{[]string{"u"}, "no operation can be undone"},
+		{[]string{"X"}, "was not adopted"},
+		{[]string{"g", "s"}, "put the cursor on a seat"},
+		{[]string{"2", "j", "s"}, "dead"},
+	}
+	for _, c := range cases {
+		d.keys(c.keys...)
+		if !strings.Contains(d.m.toast.text, c.want) {
+			t.Errorf("%v says %q, want %q", c.keys, d.m.toast.text, c.want)
+		}
+		d.m.overlays = nil
+	}
+}
+
+func TestReadOnlyOpensNoWizard(t *testing.T) {
+	t.Parallel()
+	opt := options()
+	opt.ReadOnly = true
+	for _, a := range allActions() {
+		if !a.write {
+			continue
+		}
+		for _, s := range screenList() {
+			d := drive(t, tuitest.Fleet(7), opt)
+			d.m.cur = s.id
+			d.run(d.m.renew(s.id))
+			if a.in&s.in == 0 || len(a.keys) == 0 {
+				continue
+			}
+			d.keys(a.keys[0])
+			if len(d.m.overlays) != 0 || !strings.Contains(d.m.toast.text, "read-only") {
+				t.Errorf("%s: %s opens %v, says %q", s.name, a.id, d.m.overlays, d.m.toast.text)
+			}
+			d.has("read-only")
+		}
+	}
+	d := drive(t, tuitest.Fleet(0), opt)
+	d.has("read-only")
+}
+
+func TestEscNeverQuitsAndQLeavesFromTheRoot(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys("2", "9", "3", "/", "dev", "enter")
+	for range 10 {
+		d.keys("esc")
+	}
+	if d.quit || d.m.cur != screenFleet {
+		t.Errorf("Esc led to %s, quit %v", d.m.Screen(), d.quit)
+	}
+	d.keys("8", "q")
+	if d.quit || d.m.cur != screenFleet {
+		t.Error("q away from the root does not go to the root")
+	}
+	d.keys("q")
+	if !d.quit {
+		t.Error("q at the root does not quit")
+	}
+}
