@@ -2,7 +2,6 @@ package agentsim
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -162,8 +161,8 @@ func readClaudeSettings(e *Env, p claudePaths, arg string) (claudeSettings, erro
 		arg = filepath.Join(e.Dir, arg)
 	}
 	b, err := os.ReadFile(arg)
-	if errors.Is(err, os.ErrNotExist) || err != nil {
-		return s, fmt.Errorf("Error: Settings file not found: %s", arg) //nolint:revive,staticcheck // the client's sentence
+	if err != nil {
+		return s, says("Error: Settings file not found: %s", arg)
 	}
 	s.take(b, arg)
 	return s, nil

@@ -1,7 +1,6 @@
 package agentsim
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 )
@@ -55,11 +54,11 @@ func parseClaude(args []string) (claudeOpts, error) {
 		}
 		arity, ok := claudeArity[name]
 		if !ok {
-			return o, fmt.Errorf("error: unknown option '%s'", a)
+			return o, says("error: unknown option '%s'", a)
 		}
 		vals, used := claudeValues(arity, val, inline, args[i+1:])
 		if arity == 1 && len(vals) == 0 {
-			return o, fmt.Errorf("error: option '%s <value>' argument missing", name)
+			return o, says("error: option '%s <value>' argument missing", name)
 		}
 		i += used
 		if err := o.set(name, vals); err != nil {
@@ -144,16 +143,16 @@ func (o *claudeOpts) setMode(val string) error {
 		o.flags = append(o.flags, "--permission-mode", val)
 		return nil
 	}
-	return fmt.Errorf("error: option '--permission-mode <mode>' argument '%s' is invalid. Allowed choices are acceptEdits, auto, bypassPermissions, manual, dontAsk, plan.", val) //nolint:revive // the client's sentence
+	return says("error: option '--permission-mode <mode>' argument '%s' is invalid. Allowed choices are acceptEdits, auto, bypassPermissions, manual, dontAsk, plan.", val)
 }
 
 // check finds contradictions that need no file; the texts are the client's own.
 func (o *claudeOpts) check() error {
 	if o.hasSession && !isUUID(o.sessionID) {
-		return fmt.Errorf("Error: Invalid session ID. Must be a valid UUID.") //nolint:revive,staticcheck // the client's sentence
+		return says("Error: Invalid session ID. Must be a valid UUID.")
 	}
 	if o.hasSession && (o.hasResume || o.cont) && !o.fork {
-		return fmt.Errorf("Error: --session-id with --continue or --resume also needs --fork-session.") //nolint:revive,staticcheck // the client's sentence
+		return says("Error: --session-id with --continue or --resume also needs --fork-session.")
 	}
 	return nil
 }

@@ -283,5 +283,6 @@ func (p *claudePicker) key(k key) {
 			p.chosen = strings.TrimSuffix(filepath.Base(found[p.at].path), ".jsonl")
 			p.s.end(outcome{reason: "answered"})
 		}
+	default: // no other key means anything to the list
 	}
 }

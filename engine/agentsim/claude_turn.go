@@ -302,9 +302,9 @@ func ifEmpty(empty bool) string {
 
 // bookmark is a place in the conversation to go back to.
 type bookmark struct {
-	leaf                string
-	count, held, items  int
-	prompts, turns, pos int
+	leaf               string
+	count, held, items int
+	prompts, turns     int
 }
 
 // mark is taken after launch has shown the prompts.

@@ -28,7 +28,6 @@ type codex struct {
 	prompts []string // for notify
 	items   []item
 	ed      editor
-	chip    string
 	dlg     *dialog
 	locked  bool
 	warned  int // warnings counted in the last row
@@ -158,7 +157,6 @@ func (c *codex) interactive() int {
 type codexTarget struct {
 	id, path string
 	archived bool
-	rows     []codexRow
 }
 
 // findTarget looks the named session up; an id that names none ends the client.
@@ -212,7 +210,7 @@ func (c *codex) openSession(t *codexTarget) error {
 	}
 	rows, err := lineage(c.home, t.path, 0)
 	if err != nil {
-		return fmt.Errorf("Error: Failed to resume session from %s: thread/resume failed during TUI bootstrap: thread/resume failed: %w (code -32600)", t.path, err) //nolint:revive,staticcheck // the client's sentence
+		return says("Error: Failed to resume session from %s: thread/resume failed during TUI bootstrap: thread/resume failed: %v (code -32600)", t.path, err)
 	}
 	_, names := codexNames(c.home)
 	c.name, c.named = names[t.id], names[t.id] != ""

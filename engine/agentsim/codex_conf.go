@@ -179,7 +179,7 @@ func codexHome(e *Env) (string, error) {
 	}
 	dir := filepath.Join(e.get("HOME"), ".codex")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("Error finding codex home: %w", err) //nolint:revive,staticcheck // the client's sentence
+		return "", says("Error finding codex home: %v", err)
 	}
 	return dir, nil
 }

@@ -79,7 +79,7 @@ func (c *codex) rows(w int) []string {
 func (c *codex) frame(w, h int) ([]string, int, int) {
 	top := c.rows(w)
 	var foot []string
-	cy, cx := 0, 0
+	var cy, cx int
 	switch {
 	case c.locked:
 		foot = c.lockRows(w)

@@ -1,7 +1,6 @@
 package agentsim
 
 import (
-	"fmt"
 	"strings"
 )
 
@@ -10,13 +9,13 @@ const codexVersion = "0.171.0"
 
 // codexOpts is a parsed command line of Codex.
 type codexOpts struct {
-	verb, target, prompt                     string
-	hasPrompt                                bool
-	dir, model, approval, sandbox, profile   string
-	config                                   []string // key=value
-	addDirs                                  []string
-	noDaemon, bypassHooks, yolo, last, allID bool
-	version, help                            bool
+	verb, target, prompt                   string
+	hasPrompt                              bool
+	dir, model, approval, sandbox, profile string
+	config                                 []string // key=value
+	addDirs                                []string
+	noDaemon, bypassHooks, yolo, last      bool
+	version, help                          bool
 }
 
 // codexValue are the options with a value; the others in codexSwitch have none.
@@ -57,11 +56,11 @@ func parseCodex(args []string) (codexOpts, error) {
 		}
 		field, ok := codexValue[name]
 		if !ok {
-			return o, fmt.Errorf("error: unexpected argument '%s' found\n\n  tip: to pass '%s' as a value, use '-- %s'\n\nUsage: codex [OPTIONS] [PROMPT]\n       codex [OPTIONS] <COMMAND> [ARGS]\n\nFor more information, try '--help'.", a, a, a) //nolint:revive // the client's sentence
+			return o, says("error: unexpected argument '%s' found\n\n  tip: to pass '%s' as a value, use '-- %s'\n\nUsage: codex [OPTIONS] [PROMPT]\n       codex [OPTIONS] <COMMAND> [ARGS]\n\nFor more information, try '--help'.", a, a, a)
 		}
 		if !inline {
 			if i+1 >= len(args) {
-				return o, fmt.Errorf("error: a value is required for '%s <VALUE>' but none was supplied\n\nFor more information, try '--help'.", name) //nolint:revive // the client's sentence
+				return o, says("error: a value is required for '%s <VALUE>' but none was supplied\n\nFor more information, try '--help'.", name)
 			}
 			i++
 			val = args[i]
@@ -122,7 +121,7 @@ func (o *codexOpts) set(field, val string) error {
 }
 
 func codexBadValue(val, option, possible string) error {
-	return fmt.Errorf("error: invalid value '%s' for '%s'\n  [possible values: %s]\n\nFor more information, try '--help'.", val, option, possible) //nolint:revive // the client's sentence
+	return says("error: invalid value '%s' for '%s'\n  [possible values: %s]\n\nFor more information, try '--help'.", val, option, possible)
 }
 
 func (o *codexOpts) words(words []string) {

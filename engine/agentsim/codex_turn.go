@@ -294,7 +294,7 @@ func (c *codex) fault(ctx context.Context, s script) {
 }
 
 // idle ends the turn; what was queued when Esc came starts the next.
-func (c *codex) idle(context.Context) {
+func (c *codex) idle(ctx context.Context) {
 	c.busy, c.cancel, c.dlg, c.retryText = false, nil, nil, ""
 	if c.ro.closed || len(c.queue) == 0 {
 		return
@@ -304,7 +304,7 @@ func (c *codex) idle(context.Context) {
 	if isCommand(qs[0]) && c.command(qs[0]) {
 		c.queue = qs[1:]
 		if !c.busy && len(c.queue) > 0 {
-			c.idle(nil)
+			c.idle(ctx)
 		}
 		return
 	}

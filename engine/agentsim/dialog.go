@@ -39,6 +39,7 @@ func (d *dialog) press(k key) bool {
 				return d.give(i)
 			}
 		}
+	default: // no other key means anything to a choice
 	}
 	return false
 }

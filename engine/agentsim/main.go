@@ -51,3 +51,12 @@ func launchFault(e *Env) (code int, struck bool) {
 	}
 	return 0, false
 }
+
+// clientError is a refusal in the client's own words.
+type clientError string
+
+// Error gives the words as they are printed.
+func (e clientError) Error() string { return string(e) }
+
+// says makes a refusal in the client's words.
+func says(format string, args ...any) error { return clientError(fmt.Sprintf(format, args...)) }
