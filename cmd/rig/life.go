@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"rig/engine"
-	"rig/specs"
 )
 
 func (c *cli) upCmd() *cobra.Command {
@@ -57,7 +56,7 @@ func startDir(ref, asked string) (string, error) {
 	if asked != "" {
 		return filepath.Abs(asked)
 	}
-	if (specs.Loader{}).IsStarter(ref) {
+	if loader().IsStarter(ref) {
 		return os.Getwd()
 	}
 	return "", nil

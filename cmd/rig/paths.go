@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"rig/engine"
+	"rig/specs"
 )
 
 // paths are where this installation keeps things.
@@ -69,4 +70,14 @@ func socketPath(setting string) string {
 		dir = real
 	}
 	return filepath.Join(dir, fmt.Sprintf("tmux-%d", os.Getuid()), filepath.Base(setting))
+}
+
+// loader reads specs named by a path from where the shell stands: relative
+// directories in them start at the spec's own folder, which must be absolute.
+func loader() specs.Loader {
+	dir, err := os.Getwd()
+	if err != nil {
+		return specs.Loader{} // paths that are absolute already still work
+	}
+	return specs.Loader{Dir: dir}
 }

@@ -61,7 +61,7 @@ func (c *cli) specValidateCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "validate <spec>", Short: "Every fault of a spec at file:line:column", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			res, err := specs.Loader{}.Validate(args[0])
+			res, err := loader().Validate(args[0])
 			if err != nil {
 				return err
 			}
@@ -89,7 +89,7 @@ func (c *cli) specPreviewCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "preview <spec>", Short: "The seats, edges and launch order that a spec gives", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			spec, err := specs.Loader{}.Load(cmd.Context(), args[0], engine.SpecOptions{})
+			spec, err := loader().Load(cmd.Context(), args[0], engine.SpecOptions{})
 			if err != nil {
 				return err
 			}

@@ -16,12 +16,11 @@ RIG=$(absolute "${RIG:-bin/rig}")
 clients
 workspace
 mock
-# What the person who owns these homes chose: ask before a command runs.
+# What the person who owns these homes chose: ask before a command runs. Claude gets it as a flag of its command, since a mode in
+# its settings makes it offer another one in a dialog.
 codex_extra='approval_policy = "on-request"
 sandbox_mode = "workspace-write"'
 dialogs "$project"
-mkdir -p "$home/.claude"
-echo '{"permissions":{"defaultMode":"default"}}' >"$home/.claude/settings.json"
 (cd "$repo" && go build -o "$work/record" ./testdata/realcli/record) || exit 1
 cd "$project" || exit 1
 
@@ -29,7 +28,7 @@ cd "$project" || exit 1
 as_json() { local words; read -ra words <<<"$1"; jq -nc '$ARGS.positional' --args -- "${words[@]}"; }
 extra_env=(
   "RIG_HOME=$work/r" "RIG_CONFIG=$work/rig.yaml" "RIG_TMUX_SOCKET=$work/s"
-  "RIG_CLAUDE_COMMAND=$(as_json "$CLAUDE")" "RIG_CODEX_COMMAND=$(as_json "$CODEX")"
+  "RIG_CLAUDE_COMMAND=$(as_json "$CLAUDE --permission-mode manual")" "RIG_CODEX_COMMAND=$(as_json "$CODEX")"
 )
 server_used=yes
 T() { clean_env tmux -S "$work/s" "$@"; }
@@ -112,9 +111,15 @@ current=$claude
 fact 'claude: the id on record is the one in the registry of the client' '[ -n "$(recorded $claude token)" ] && [ "$(recorded $claude token)" = "$(registry .sessionId)" ]'
 does 'claude: a message is sent and verified' send "$claude" 'The codeword is heron-41.' --verify --json
 does 'claude: and answered' wait "$claude" --until idle --timeout 15s
-fact 'claude: the model got the message once' '[ "$(jq -r "select(.path | test(\"/v1/messages\")) | .body.messages[-1].content | tostring" "$work/log/requests.jsonl" | grep -c "heron-41")" = 1 ]'
 transcript=$(find "$home/.claude/projects" -name "$(registry .sessionId).jsonl" 2>/dev/null)
-fact 'claude: the message is in the transcript of the recorded id' 'grep -q "heron-41" "$transcript"'
+# typed FILE: how often the message stands in it as something that the user typed.
+typed() { jq -s '[.[] | select(.type == "user" and (.message.content | tostring | contains("heron-41")))] | length' "$1"; }
+fact 'claude: the message is in the transcript of the recorded id, once' '[ "$(typed "$transcript")" = 1 ]'
+# A stand-in asks no model; the real client must have.
+if grep -q /v1/messages "$work/log/requests.jsonl"; then
+  asked() { jq -s "[.[] | select(.path | test(\"/v1/messages\"))] | last | [.body.messages[] | select(.role == \"user\") | .content | if type == \"string\" then . else .[].text end | select(. == \"The codeword is heron-41.\")] | length" "$work/log/requests.jsonl"; }
+  fact 'claude: the model got the message as it was sent, once' '[ "$(asked)" = 1 ]'
+fi
 does 'claude: a question is sent' send "$claude" 'what is the codeword?' --verify
 fact 'claude: the conversation holds' 'on_screen $claude "The codeword is heron-41."'
 does 'claude: idle again' wait "$claude" --until idle --timeout 15s
@@ -131,6 +136,10 @@ escape "$claude"
 does 'claude: idle after a person refused' wait "$claude" --until idle --timeout 15s
 does 'claude: a large context' send "$claude" '[[tokens:450000]] big' --verify
 fact 'claude: ps shows the context in tokens and percent' '[ "$(seat $claude .context.tokens)" -ge 450000 ] && [ "$(seat $claude ".context.percent | floor")" = 45 ]'
+
+# The mock reports that size to everyone from now on, and a Codex with it would compact.
+does 'claude: a small one again' send "$claude" '[[tokens:1200]] small' --verify
+does 'claude: idle at the end' wait "$claude" --until idle --timeout 15s
 
 # ---- Codex
 current=$codex
