@@ -58,7 +58,7 @@ func planClearAttention(ctx context.Context, e *Engine, w *world, p *Plan) error
 		s.judge(ctx, rt, probe, &c)
 	}
 	s.fact("cleared by", c.clearedBy)
-	p.SetInput(clearingInput, c)
+	p.SetInput(clearingInput, &c) // behind a pointer: it may hold a token
 	s.describeClearing(c)
 	p.Phases = append(p.Phases, Phase{ID: "clear", Title: "Clear the attention of " + s.address, Steps: []Step{
 		s.step("clear", StepClearAttention, EffectCommit, "record it as cleared, and the event",

@@ -14,7 +14,7 @@ const StepClearAttention StepKind = "commit_attention_cleared"
 // operator_recovered, never a claim of continuity.
 func commitClearAttention(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
 	v, _ := r.plan.Input(clearingInput)
-	c, ok := v.(clearing)
+	c, ok := v.(*clearing)
 	if !ok {
 		return nil, Errorf(CodeInternal, "the plan holds no judgement")
 	}
@@ -55,7 +55,7 @@ func commitClearAttention(_ context.Context, r *run, s Step, tx Tx) (Evidence, e
 }
 
 // clearClasses changes what each class stands on.
-func clearClasses(tx Tx, r *run, seat *Seat, session *Session, c clearing) error {
+func clearClasses(tx Tx, r *run, seat *Seat, session *Session, c *clearing) error {
 	for _, class := range c.classes {
 		switch class {
 		case ClassStartup:
@@ -72,7 +72,7 @@ func clearClasses(tx Tx, r *run, seat *Seat, session *Session, c clearing) error
 }
 
 // repoint makes the verified process the recorded one, and stores the verdict.
-func repoint(tx Tx, r *run, session *Session, c clearing) error {
+func repoint(tx Tx, r *run, session *Session, c *clearing) error {
 	start, ok, err := r.e.d.Procs.Start(c.pid)
 	if err != nil || !ok {
 		return Errorf(CodeNotResponsive, "process %d is gone again", c.pid).WithHint("look at the pane, then try again")

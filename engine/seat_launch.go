@@ -49,7 +49,8 @@ func planSeatLaunch(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	if err == nil {
 		s.freshPhase(ctx, member, hash, needs)
 	}
-	s.change("occupant", s.occupantWord(), s.address+", a blank occupant")
+	s.change("generation", itoa(s.seat.Generation), itoa(s.next))
+	s.change("occupant", s.occupantWord(), occupantName(s.address, s.next)+", blank")
 	s.change("continuity outcome", orText(string(s.seat.Continuity), "unverified"), string(ContinuityFresh))
 	s.stays("name, seat id, role, edges and inbound work of "+s.address, "model, effort, profile, permission posture and directory",
 		"the former occupant's row and resume token, as history")
@@ -61,6 +62,9 @@ func planSeatLaunch(ctx context.Context, e *Engine, w *world, p *Plan) error {
 func (s *seatPlan) blockCollision(stop bool) {
 	collision := func(format string, args ...any) {
 		s.block(CodeCollision, "look at it with `tmux -S "+s.e.d.Mux.Socket()+" list-panes -a`; it is not ours to end", format, args...)
+	}
+	if s.w.inv.Server != Present {
+		return
 	}
 	for _, p := range s.w.inv.Panes {
 		inName := p.Session == s.address

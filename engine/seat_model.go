@@ -72,7 +72,9 @@ func checkModel(model string) error {
 		return Errorf("invalid_model", "the model id is longer than %d bytes or not UTF-8", maxModel).WithHint("give the id as the client's --model takes it")
 	case strings.HasPrefix(model, "-"):
 		return Errorf("invalid_model", "the model id looks like an option").WithHint("give the id as the client's --model takes it")
-	case strings.ContainsFunc(model, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }):
+	case strings.ContainsFunc(model, func(r rune) bool {
+		return r == utf8.RuneError || unicode.IsControl(r) || unicode.IsSpace(r) || unicode.Is(unicode.Cf, r)
+	}):
 		return Errorf("invalid_model", "the model id holds blanks or control characters").WithHint("give the id as the client's --model takes it")
 	}
 	return nil

@@ -47,6 +47,7 @@ type seatPlan struct {
 	seat    Seat
 	address string
 	last    Session // the occupant that the seat's row names; zero when it never had one
+	next    int64   // generation of the next occupant: one more than any before
 	binding Binding
 	bound   bool
 	at      where
@@ -61,7 +62,14 @@ func (e *Engine) planSeat(ctx context.Context, w *world, p *Plan) (*seatPlan, er
 	}
 	s := &seatPlan{e: e, w: w, p: p, seat: seat, address: w.address(seat), at: w.locate(seat.ID)}
 	err = e.d.Store.Read(ctx, func(r Reader) error {
-		s.last, err = currentSession(r, seat.ID)
+		if s.last, err = currentSession(r, seat.ID); err != nil {
+			return err
+		}
+		all, err := r.Sessions(seat.ID)
+		for _, row := range all {
+			s.next = max(s.next, row.Generation)
+		}
+		s.next++
 		return err
 	})
 	if err != nil {

@@ -33,7 +33,7 @@ func (s *seatPlan) probeVacancy(except int64) vacancy {
 		}
 		v.rows = append(v.rows, row)
 		for _, p := range s.w.inv.Panes {
-			if p.Seat == s.seat.ID && p.Gen == genTag(row.Generation) {
+			if s.w.inv.Server == Present && p.Seat == s.seat.ID && p.Gen == genTag(row.Generation) {
 				add(p)
 			}
 		}

@@ -79,7 +79,15 @@ func (s *seatPlan) checkToken(ctx context.Context, given Secret) {
 		return
 	}
 	s.fact("new token", secretDigest(strings.ToLower(id)))
-	s.p.SetInput(tokenInput, NewResumeToken(id))
+	token := NewResumeToken(id)
+	s.p.SetInput(tokenInput, &token) // behind a pointer: a printed plan shows an address
+	if s.live() {
+		if p, rt := s.probe(ctx); rt != nil {
+			if seen := rt.Identify(ctx, p); seen.Proven && !SameNativeID(seen.Token.Reveal(), id) {
+				s.p.Warnings = append(s.p.Warnings, "the running client names another conversation; your word outranks it from now on")
+			}
+		}
+	}
 	s.checkOwner(ctx, id)
 }
 
@@ -116,7 +124,7 @@ func (s *seatPlan) checkOwner(ctx context.Context, id string) {
 // which no weaker source overwrites.
 func commitToken(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
 	v, _ := r.plan.Input(tokenInput)
-	token, ok := v.(ResumeToken)
+	token, ok := v.(*ResumeToken)
 	if !ok || token.Empty() {
 		return nil, Errorf(CodeInternal, "the plan holds no token")
 	}
@@ -129,7 +137,7 @@ func commitToken(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
 		return nil, err
 	}
 	previous := session.Provenance
-	session.Token, session.Provenance, session.LastVerified = token, ProvenanceOperator, r.e.d.Clock.Now()
+	session.Token, session.Provenance, session.LastVerified = *token, ProvenanceOperator, r.e.d.Clock.Now()
 	if err := tx.UpdateSession(&session); err != nil {
 		return nil, err
 	}

@@ -13,8 +13,9 @@ import (
 )
 
 func (c *cli) seatCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "seat", Short: "Look at one seat, and point a client at it", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "seat", Short: "Look at one seat, and act on it alone", Args: cobra.NoArgs}
 	cmd.AddCommand(c.seatStatusCmd(), c.switchClientCmd(), c.handoverCmd())
+	cmd.AddCommand(c.seatVerbs()...)
 	return cmd
 }
 
