@@ -65,8 +65,10 @@ type claude struct {
 	linesAdded          int
 	apiMS               int
 	statusLine          string
-	bg                  []rec // running background tasks, for hooks
+	bg                  []rec     // running background tasks, for hooks
+	answered            time.Time // when the newest answer of a loaded session came
 	idleTimer, askTimer *time.Timer
+	compactTimer        *time.Timer
 }
 
 // queued is a prompt that waits for the turn to end.
@@ -236,6 +238,7 @@ func (c *claude) load(path, id string) {
 	for _, r := range branch {
 		if u := r.Message.Usage; r.Type == "assistant" && u.Input+u.CacheNew+u.CacheRead > 0 {
 			c.seen = u.Input + u.CacheNew + u.CacheRead
+			c.answered, _ = time.Parse(time.RFC3339, r.Stamp)
 		}
 		if r.Subtype == "compact_boundary" {
 			c.seen = 0

@@ -44,6 +44,7 @@ func (c *claude) stream(ctx context.Context, ref, text string, slow time.Duratio
 	c.seen = c.tokens
 	c.apiMS += int(slow.Milliseconds()) + 10
 	c.held = append(c.held, said{"assistant", full})
+	c.file.late = c.env.get("AGENTSIM_LATE_RECORD") != ""
 	if first {
 		c.block()
 	}
@@ -82,6 +83,7 @@ func (c *claude) closeTurn(ctx context.Context, from time.Time) {
 	runs := c.fire(ctx, "Stop", "", in)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.file.release()
 	now := c.env.Now()
 	if len(runs) > 0 {
 		var infos []rec
@@ -106,6 +108,7 @@ func (c *claude) closeTurn(ctx context.Context, from time.Time) {
 	c.stopTimers()
 	after := c.env.ms("AGENTSIM_NOTIFY_MS", 6*time.Second) * 10
 	c.idleTimer = c.notify(after, "idle_prompt", "Claude is waiting for your input")
+	c.scheduleIdleCompaction()
 }
 
 func orRecs(r []rec) []rec {

@@ -30,6 +30,34 @@ func (c *claude) startCompact(instructions string) {
 	}()
 }
 
+// scheduleIdleCompaction has the client compact by itself after it sat idle for
+// AGENTSIM_IDLE_COMPACT_MS, unless idleCompaction is false. The real one waits
+// for most of an hour and only does it for subscribers.
+func (c *claude) scheduleIdleCompaction() {
+	after := c.env.ms("AGENTSIM_IDLE_COMPACT_MS", 0)
+	if after == 0 || c.set.noIdleCompact {
+		return
+	}
+	c.compactTimer = time.AfterFunc(after, c.compactIdle)
+}
+
+func (c *claude) compactIdle() {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	c.mu.Lock()
+	if c.busy || c.file.closed {
+		c.mu.Unlock()
+		return
+	}
+	c.busy, c.cancel, c.work = true, cancel, c.newWork()
+	c.setStatus("busy", "")
+	c.mu.Unlock()
+	c.compact(ctx, "auto", "", nil)
+	c.compactNote(`Compacted while idle, before the prompt cache expired · turn off with "idleCompaction": false in settings.json`)
+	c.refreshStatus()
+	c.do(func() { c.idle(ctx) })
+}
+
 // autoCompact compacts before the answer when the context is nearly full.
 func (c *claude) autoCompact(ctx context.Context, qs []queued) {
 	limit := c.window - 33_000

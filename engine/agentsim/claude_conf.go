@@ -116,15 +116,17 @@ func trusted(m map[string]any, dir string) bool {
 
 // claudeSettings is what the settings files say together.
 type claudeSettings struct {
-	hooks       hookSet
-	status      string // command of the status line
-	mode        string
-	model       string
-	skipBypass  bool
-	noCompact   bool // autoCompactEnabled is false
-	problems    []string
-	problemFile string
-	fatal       bool // a wrong type, not only an unknown hook event
+	hooks      hookSet
+	status     string // command of the status line
+	mode       string
+	model      string
+	skipBypass bool
+	noCompact  bool // autoCompactEnabled is false
+
+	noIdleCompact bool // idleCompaction is false
+	problems      []string
+	problemFile   string
+	fatal         bool // a wrong type, not only an unknown hook event
 }
 
 // claudeEvents are the hook events that 2.1.332 knows, in the order it lists them.
@@ -210,8 +212,11 @@ func (s *claudeSettings) apply(m map[string]any) {
 	if m["skipDangerousModePermissionPrompt"] == true {
 		s.skipBypass = true
 	}
-	if m["autoCompactEnabled"] == false {
-		s.noCompact = true
+	if on, ok := m["autoCompactEnabled"].(bool); ok {
+		s.noCompact = !on
+	}
+	if on, ok := m["idleCompaction"].(bool); ok {
+		s.noIdleCompact = !on
 	}
 }
 

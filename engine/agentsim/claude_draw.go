@@ -54,7 +54,7 @@ func (c *claude) banner() {
 		bill = "Claude API"
 	}
 	c.items = append([]item{{raw: []string{
-		" ▐▛███▛█   Claude Code v" + claudeVersion, "▝▜██████▀  " + modelName(c.model) + " · " + bill,
+		" ▐▛███▛█   Claude Code v" + claudeVersion + " · stand-in", "▝▜██████▀  " + modelName(c.model) + " · " + bill,
 		" ▝▝   ▝▝   " + shortHome(printable(c.cwd), c.paths.home), "",
 	}}}, c.items...)
 }

@@ -13,6 +13,8 @@ type claudeFile struct {
 	path    string
 	created bool
 	closed  bool // the client is ending: what a turn still has is lost
+	late    bool // lines are kept back for a moment
+	kept    [][]byte
 	waiting [][]byte
 	leaf    string // uuid of the newest record of the conversation
 	count   int    // records of the conversation
@@ -29,11 +31,21 @@ func (f *claudeFile) write(lines ...[]byte) {
 	if f.closed {
 		return
 	}
-	if !f.created {
+	switch {
+	case !f.created:
 		f.waiting = append(f.waiting, lines...)
-		return
+	case f.late:
+		f.kept = append(f.kept, lines...)
+	default:
+		f.flush(lines)
 	}
-	f.flush(lines)
+}
+
+// release writes what was kept back.
+func (f *claudeFile) release() {
+	lines := f.kept
+	f.late, f.kept = false, nil
+	f.write(lines...)
 }
 
 // create makes the file at the first prompt and writes what waited.

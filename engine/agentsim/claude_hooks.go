@@ -67,7 +67,7 @@ func (c *claude) startHooks(source string) {
 		when(source == "startup" || source == "compact", "model", c.model).
 		when(c.name != "", "session_title", c.name)
 	if source == "resume" || source == "fork" {
-		rest = rest.add("seconds_since_last_response", 0, "context_tokens", max(c.seen, 0)+outTokens, "prompt_cache_likely_expired", false,
+		rest = rest.add("seconds_since_last_response", c.sinceAnswer(), "context_tokens", max(c.seen, 0)+outTokens, "prompt_cache_likely_expired", false,
 			"estimated_cache_write_usd", float64(max(c.seen, 0)+outTokens)*0.000005)
 	}
 	in := c.event("SessionStart", partBare, rest)
@@ -82,6 +82,14 @@ func (c *claude) startHooks(source string) {
 		return
 	}
 	c.keepContext(runs, "SessionStart", source, "SessionStart", source == "compact")
+}
+
+// sinceAnswer is how long ago the newest answer was, in seconds.
+func (c *claude) sinceAnswer() int {
+	if c.answered.IsZero() {
+		return 0
+	}
+	return max(0, int(c.env.Now().Sub(c.answered).Seconds()))
 }
 
 // oldForkStart is what 2.1.197 tells a hook at the start of a fork: it is a
@@ -135,12 +143,12 @@ func (c *claude) notify(after time.Duration, kind, message string) *time.Timer {
 
 // stopTimers ends the pending notifications.
 func (c *claude) stopTimers() {
-	for _, t := range []*time.Timer{c.idleTimer, c.askTimer} {
+	for _, t := range []*time.Timer{c.idleTimer, c.askTimer, c.compactTimer} {
 		if t != nil {
 			t.Stop()
 		}
 	}
-	c.idleTimer, c.askTimer = nil, nil
+	c.idleTimer, c.askTimer, c.compactTimer = nil, nil, nil
 }
 
 // refreshStatus runs the status line command; its first line is shown under the

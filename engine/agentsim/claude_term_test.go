@@ -40,6 +40,7 @@ func TestClaudeSession(t *testing.T) {
 	s.types("[[wait:30]] think")
 	s.sees("esc to interrupt")
 	w.status("busy")
+	w.until("its hook ran", func() bool { return strings.HasSuffix(w.events(), "Stop UserPromptSubmit") })
 	s.keys("Escape")
 	w.status("idle")
 	s.sees("❯\u00a0[[wait:30]] think")

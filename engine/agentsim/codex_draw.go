@@ -15,7 +15,7 @@ func (c *codex) show(it item) int {
 
 func (c *codex) banner() {
 	c.items = append(c.items, item{raw: []string{
-		"  >_ OpenAI Codex (v" + codexVersion + ")", "     " + shortHome(printable(c.cwd), c.env.get("HOME")), "",
+		"  >_ OpenAI Codex (v" + codexVersion + ") · stand-in", "     " + shortHome(printable(c.cwd), c.env.get("HOME")), "",
 		"  To get started, describe a task or try one of these commands:", "",
 		"  /init - create an AGENTS.md file with instructions for Codex", "  /status - show current session configuration",
 		"  /permissions - choose what Codex is allowed to do", "  /model - choose what model and reasoning effort to use", "  /review - review any changes and find issues",

@@ -8,6 +8,29 @@
 // without a directive the answer is built only from the conversation the
 // process holds, so an answer that knows a fact proves that the fact was there.
 //
+// Variables of the environment tune a stand-in; times are in milliseconds:
+//
+//	AGENTSIM_START_MS         start-up (20)
+//	AGENTSIM_EARLY_KEYS=lost  keys of the first 200 ms are lost
+//	AGENTSIM_NOTIFY_MS        Claude: the permission notification (6000); the idle one takes ten times as long
+//	AGENTSIM_COMPACT_MS       a compaction
+//	AGENTSIM_IDLE_COMPACT_MS  Claude: compacts by itself when idle that long, unless idleCompaction is false (never)
+//	AGENTSIM_RETRY_MS         the first wait before a retry (1000)
+//	AGENTSIM_ENTER_MS         Codex: the longest time that Enter behind typed text is not a submit (280)
+//	AGENTSIM_LATE_RECORD=1    Claude: the answer reaches the transcript after the Stop hooks, as it can with the real one
+//	AGENTSIM_TOKENS           input tokens of an answer (1200)
+//	AGENTSIM_WINDOW           context window in tokens (1000000, Codex 258400)
+//
+// AGENTSIM_FAIL makes it fail, with one of these or several joined by "|":
+//
+//	exit:CODE[:TEXT]  ends at once, TEXT on stderr
+//	hang              never draws
+//	trust, login      the dialog comes whatever the files say; Claude also apikey, Codex also hooks
+//	parent-id-hook    Claude: the start hook of a fork names the parent, as 2.1.197 did
+//	other-id          Claude: the session shows an id that nobody asked for
+//	no-rollout        Codex: resume and fork do not find the conversation
+//	compact[:TEXT]    every compaction fails with TEXT
+//
 // Everything that touches the world beyond files and the terminal (clock,
 // randomness, environment, other processes) comes in through Env.
 package agentsim
