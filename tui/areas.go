@@ -191,7 +191,7 @@ func eventTone(kind string) tone {
 			return toneBad
 		}
 	}
-	if strings.Contains(kind, "attention") || strings.Contains(kind, "waiting") {
+	if strings.HasSuffix(kind, "attention_required") || strings.HasSuffix(kind, "waiting") {
 		return toneNeed
 	}
 	return toneText

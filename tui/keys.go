@@ -149,7 +149,7 @@ func newRegistry(custom map[string][]string) (*registry, error) {
 		a := byID[id]
 		if a == nil {
 			return nil, engine.Errorf(engine.CodeInvalid, "keys: there is no action %q", id).
-				WithHint("the help (?) lists every action with its id")
+				WithHint("an action is called as in the help (?), in small letters with hyphens, such as page-down")
 		}
 		a.keys = custom[id]
 	}

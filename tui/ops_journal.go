@@ -99,8 +99,11 @@ func (m *Model) stepLine(st engine.OperationStep, w int, on bool) string {
 	if st.Error != "" {
 		segs = append(segs, seg{toneBad, "  " + clean(st.Error)})
 	}
-	right := m.stepTime(st)
-	return m.brush.line(w-width(right)-1, on, segs...) + m.brush.line(width(right)+1, on, seg{toneDim, right})
+	right := ""
+	if t := m.stepTime(st); t != "" {
+		right = "  " + t + " "
+	}
+	return m.brush.line(w-width(right), on, segs...) + m.brush.line(width(right), on, seg{toneDim, right})
 }
 
 func (m *Model) stepTime(st engine.OperationStep) string {

@@ -189,6 +189,9 @@ func launchField(m *Model, s subject) *field {
 	for _, id := range s.seats {
 		wanted[id] = true
 	}
+	if n := ofOtherRigs(m, s); n > 0 {
+		f.trouble = plural(n, "marked seat") + " of other rigs left out: one launch is for one rig"
+	}
 	for i := range s.rig.Seats {
 		seat := &s.rig.Seats[i]
 		c := Choice{Value: seat.Logical, Note: lookOf(seat).word + dashed(clean(seat.LifeWhy)), Reason: whyOccupied(seat)}
@@ -199,6 +202,18 @@ func launchField(m *Model, s subject) *field {
 	}
 	f.choices = possibleFirst(f.choices)
 	return f
+}
+
+// ofOtherRigs counts the seats that a wizard was opened on and that are not of
+// its rig.
+func ofOtherRigs(m *Model, s subject) int {
+	n := 0
+	for _, id := range s.seats {
+		if seat := m.seats[id]; seat != nil && seat.RigID != s.rig.ID {
+			n++
+		}
+	}
+	return n
 }
 
 // whyOccupied says why a seat cannot take an occupant, "" when it is known to
