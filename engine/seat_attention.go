@@ -128,7 +128,8 @@ func (s *seatPlan) judge(ctx context.Context, rt Runtime, p Probe, c *clearing) 
 			c.from = orText(c.from, string(s.seat.Continuity))
 		case ClassIdentity:
 			c.from = orText(c.from, string(StartupAttention))
-			p.RunKnown, p.Run, p.Session.PID, p.Session.PIDStart = false, RunState{}, 0, "" // look at the pane, not at the record
+			// Look at the pane, not at the record nor at what the former process reported.
+			p.RunKnown, p.Run, p.Signals, p.Session.PID, p.Session.PIDStart = false, RunState{}, Signals{}, 0, ""
 			if !s.verifyPane(ctx, rt, p, c) {
 				return
 			}
