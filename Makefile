@@ -20,13 +20,13 @@ COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 # Packages under testdata are outside ./... by Go's own rule, so they are named.
-PACKAGES := ./... ./testdata/realcli/mock ./testdata/realcli/record ./testdata/measure
+PACKAGES := ./... ./testdata/realcli/mock ./testdata/realcli/record ./testdata/measure ./testdata/picture
 FUZZTIME ?= 5s
 BENCHCOUNT ?= 6
 BENCHTIME ?= 0.3s
 SEATS ?= 20 100 200
 
-.PHONY: build demo test lint fmt fuzz bench realcli facts measure ci tools clean help
+.PHONY: build demo test lint fmt fuzz bench realcli facts measure pictures ci tools clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -79,6 +79,11 @@ measure: build ## what the console costs at SEATS (20 100 200) seats: one table 
 	@go build -o bin/measure ./testdata/measure
 	@header=true; for n in $(SEATS); do bin/measure -rig bin/rig -seats $$n -header=$$header; header=false; done
 	@bin/measure -rig bin/rig -seats $(lastword $(SEATS)) -kind busy -header=false
+
+pictures: build ## the README's pictures, from real frames of the demo
+	@.ci/need go tmux
+	@mkdir -p docs
+	@testdata/picture/shoot.sh bin/rig docs
 
 ci: ## test, lint, real clients
 	@.ci/run
