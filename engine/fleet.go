@@ -148,6 +148,8 @@ type SeatView struct {
 	Since    time.Time `json:"activity_since,omitzero"` // when this state was first seen
 	Usage    Usage     `json:"context"`
 
+	Compaction SeatCompaction `json:"compaction"`
+
 	Continuity       Continuity     `json:"continuity_outcome,omitempty"`
 	Binding          BindingOutcome `json:"binding_outcome,omitempty"`
 	ContextDelivered bool           `json:"context_delivered,omitempty"`

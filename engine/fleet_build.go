@@ -145,6 +145,7 @@ func (b *builder) seat(r Rig, s Seat) SeatView {
 	b.place(&v, s, last, had)
 	b.judge(&v, s, last)
 	v.Usage = b.pressure(s)
+	v.Compaction = seatCompaction(r, s, last)
 	return v
 }
 

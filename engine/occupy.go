@@ -177,7 +177,11 @@ func doCreate(ctx context.Context, r *run, s Step) (Evidence, error) {
 		ID: d.IDs.New(), SeatID: seat.ID, Generation: next, Name: name,
 		Runtime: seat.Runtime, Status: SessionRunning, Origin: OriginLaunched, Startup: StartupPending, CreatedAt: l.at,
 	}
-	l.session.Settings = d.Occupants.SettingsFor(seat, l.session.ID, l.session.Generation, false)
+	idleOff, err := r.e.idleCompactionOff(ctx, seat)
+	if err != nil {
+		return nil, err
+	}
+	l.session.Settings = d.Occupants.SettingsFor(seat, l.session.ID, l.session.Generation, idleOff)
 	line, err := rt.Line(r.launchRequest(seat, st, l))
 	if err != nil {
 		return nil, err

@@ -142,7 +142,12 @@ func (f *Files) RemoveLaunch(id string) error {
 func (f *Files) RunState(string) (engine.RunState, bool, error) { return engine.RunState{}, false, nil }
 
 // SettingsFor implements engine.Occupants.
-func (f *Files) SettingsFor(engine.Seat, string, int64, bool) string { return "{}" }
+func (f *Files) SettingsFor(_ engine.Seat, _ string, _ int64, idleOff bool) string {
+	if idleOff {
+		return `{"idleCompaction":false}`
+	}
+	return "{}"
+}
 
 // Signals implements engine.Occupants.
 func (f *Files) Signals(string) (engine.Signals, error) { return engine.Signals{}, nil }

@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+)
+
+// RigCompaction gives the managed compaction policy of a rig and whether it is
+// in force. It is the one judgement behind both a launch and the enforcer, so
+// that the two cannot disagree. A policy that cannot be read is off, and why says
+// so.
+func RigCompaction(rig Rig) (policy *ClaudeCompaction, on bool, why string) {
+	if !strings.Contains(rig.Policies, "claude_compaction") {
+		return nil, false, "no policy is set"
+	}
+	var p Policies
+	if err := json.Unmarshal([]byte(rig.Policies), &p); err != nil {
+		return nil, false, "the rig's policies cannot be read"
+	}
+	on, why = p.ClaudeCompaction.Active()
+	return p.ClaudeCompaction, on, why
+}
+
+// idleCompactionOff says whether a launch of this seat takes the client's own
+// compaction of idle sessions away: only a Claude seat, only while its rig's
+// policy is in force.
+func (e *Engine) idleCompactionOff(ctx context.Context, seat Seat) (bool, error) {
+	if seat.Runtime != RuntimeClaude {
+		return false, nil
+	}
+	var off bool
+	err := e.d.Store.Read(ctx, func(r Reader) error {
+		rig, err := r.Rig(seat.RigID)
+		if err == nil {
+			_, off, _ = RigCompaction(rig)
+		}
+		return err
+	})
+	return off, err
+}
+
+// launchedIdleOff reads from an occupant's launch settings whether its client
+// was told not to compact when idle. A policy that changed later does not reach a
+// running client, so this and not the policy says what it does.
+func launchedIdleOff(settings string) bool {
+	if !strings.Contains(settings, "idleCompaction") {
+		return false
+	}
+	var s struct {
+		Idle *bool `json:"idleCompaction"`
+	}
+	return json.Unmarshal([]byte(settings), &s) == nil && s.Idle != nil && !*s.Idle
+}
+
+// SeatCompaction is what stands on a seat about compaction.
+type SeatCompaction struct {
+	// Managed says that the rig's policy is in force now; Why says why it is not.
+	Managed bool   `json:"managed"`
+	Why     string `json:"managed_why,omitempty"`
+	// IdleOff says that the running client was launched with idleCompaction
+	// false. Clients before 2.1.290 ignore the key.
+	IdleOff bool `json:"idle_compaction_off"`
+	// Verdict is "compacted, not audited" between a compaction and a passed
+	// audit, else "".
+	Verdict string `json:"verdict,omitempty"`
+	// NextLaunch says what the next launch changes, "" when nothing.
+	NextLaunch string `json:"next_launch,omitempty"`
+}
+
+// NotAudited is the verdict on a seat whose conversation was compacted and that
+// has not shown since that it knows its work and the next owner.
+const NotAudited = "compacted, not audited"
+
+// seatCompaction judges one seat.
+func seatCompaction(rig Rig, s Seat, last Session) SeatCompaction {
+	var c SeatCompaction
+	if s.Lifecycle == LifecycleCompacted {
+		c.Verdict = NotAudited
+	}
+	if s.Runtime != RuntimeClaude {
+		c.Why = "only claude-code seats are managed"
+		return c
+	}
+	_, c.Managed, c.Why = RigCompaction(rig)
+	c.IdleOff = launchedIdleOff(last.Settings)
+	if last.ID == "" {
+		return c
+	}
+	switch {
+	case c.Managed && !c.IdleOff:
+		c.NextLaunch = "the policy was turned on later: idle compaction of this session ends with its next launch"
+	case !c.Managed && c.IdleOff:
+		c.NextLaunch = "the policy was turned off later: idle compaction of this session comes back with its next launch"
+	}
+	return c
+}
