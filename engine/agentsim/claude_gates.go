@@ -42,7 +42,7 @@ func rule(w int) string { return strings.Repeat("─", max(1, w)) }
 // It reports the end when a gate says no.
 func claudeGates(e *Env, s *stage, p claudePaths, o *claudeOpts, set *claudeSettings) (outcome, bool) {
 	for _, g := range []func(*Env, *stage, claudePaths, *claudeOpts, *claudeSettings) (outcome, bool){
-		gateOnboarding, gateTrust, gateKey, gateBypass, gateSettings,
+		gateOnboarding, gateTrust, gateKey, gateBypass, gateSettings, gateSummary,
 	} {
 		if out, over := g(e, s, p, o, set); over {
 			return out, true
@@ -210,6 +210,21 @@ func gateSettings(_ *Env, s *stage, _ claudePaths, _ *claudeOpts, set *claudeSet
 		return out, true
 	}
 	return outcome{code: 1}, c == exit
+}
+
+// gateSummary is the menu that the real client may show at the resume of an old,
+// large session. It hangs on a flag of the server, so only the fault resume-menu
+// brings it.
+func gateSummary(e *Env, s *stage, _ claudePaths, o *claudeOpts, _ *claudeSettings) (outcome, bool) {
+	if _, asked := e.fails("resume-menu"); !asked || !o.hasResume {
+		return outcome{}, false
+	}
+	_, out, over := s.ask(&dialog{
+		head:   []string{"", rule(s.term.w), "  This session is 9h 05m old and 412k tokens.", ""},
+		choice: []string{"1. Resume from summary (instant, recommended)", "2. Resume full session as-is", "3. Don't ask again"},
+		digits: true, tail: []string{"", "  Enter to confirm · Esc to cancel"}, mark: "  ❯ ", blank: "    ", cancel: 1,
+	})
+	return out, over
 }
 
 // claudePicker is the list that --resume shows when its value names no session.

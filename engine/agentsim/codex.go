@@ -136,6 +136,13 @@ func (c *codex) interactive() int {
 	c.stage = newStage(c.env, t)
 	defer c.stage.close()
 	t.enterAlt()
+	if c.o.verb != "" && target == nil && !c.o.last {
+		var out outcome
+		if target, out, over = c.pick(); over {
+			t.close()
+			return out.code
+		}
+	}
 	if out, over := c.gates(target); over {
 		t.close()
 		return out.code
@@ -196,6 +203,32 @@ func (c *codex) newest() *codexTarget {
 		}
 	}
 	return nil
+}
+
+// pick lets a person choose a session of the folder when none was named; without
+// any the client begins a new one.
+func (c *codex) pick() (*codexTarget, outcome, bool) {
+	_, names := codexNames(c.home)
+	all, _ := filepath.Glob(filepath.Join(c.home, "sessions", "*", "*", "*", "rollout-*.jsonl"))
+	d := &dialog{head: []string{"", "  Resume a previous session", ""}, tail: []string{"", "  enter resume · esc start new"}, mark: "› ", blank: "  ", cancel: -1}
+	var found []*codexTarget
+	for i := len(all) - 1; i >= 0 && len(found) < 9; i-- {
+		if rows := readCodexRows(all[i]); len(rows) > 0 && rows[0].Payload.CWD == c.cwd {
+			id := rows[0].Payload.ID
+			found = append(found, &codexTarget{id: id, path: all[i]})
+			d.choice = append(d.choice, fmt.Sprintf("%d. %s", len(found), printable(firstOf(names[id], id))))
+		}
+	}
+	if len(found) == 0 {
+		return nil, outcome{}, false
+	}
+	d.choice = append(d.choice, fmt.Sprintf("%d. Start new", len(found)+1))
+	d.cancel = len(found)
+	choice, out, over := c.ask(d)
+	if over || choice == len(found) {
+		return nil, out, over
+	}
+	return found[choice], outcome{}, false
 }
 
 // openSession makes the session: a new one, one taken up again, or a fork.

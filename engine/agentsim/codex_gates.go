@@ -11,12 +11,26 @@ import (
 
 // gates asks what the real client asks before a session.
 func (c *codex) gates(t *codexTarget) (outcome, bool) {
-	for _, g := range []func(*codexTarget) (outcome, bool){c.gateLogin, c.gateTrust, c.gateArchived, c.gateDir, c.gateHooks} {
+	for _, g := range []func(*codexTarget) (outcome, bool){c.gateUpdate, c.gateLogin, c.gateTrust, c.gateArchived, c.gateDir, c.gateHooks} {
 		if out, over := g(t); over {
 			return out, true
 		}
 	}
 	return outcome{}, false
+}
+
+// gateUpdate offers a newer version, by the fault update only: the real one was
+// never seen offline, its words are from the program.
+func (c *codex) gateUpdate(*codexTarget) (outcome, bool) {
+	if _, ok := c.env.fails("update"); !ok {
+		return outcome{}, false
+	}
+	choice, out, over := c.ask(&dialog{
+		head:   []string{"", "  ✨ Update available! " + codexVersion + " -> 0.172.0", ""},
+		choice: []string{"1. Update now", "2. Skip", "3. Skip until next version"}, cancel: 1, digits: true,
+		tail: []string{"", "  Press enter to continue"}, mark: "› ", blank: "  ",
+	})
+	return out, over || choice == 0
 }
 
 func (c *codex) gateLogin(*codexTarget) (outcome, bool) {

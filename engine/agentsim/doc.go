@@ -28,8 +28,13 @@
 //	trust, login      the dialog comes whatever the files say; Claude also apikey, Codex also hooks
 //	parent-id-hook    Claude: the start hook of a fork names the parent, as 2.1.197 did
 //	other-id          Claude: the session shows an id that nobody asked for
+//	resume-menu       Claude: "Resume from summary …?" at a resume
+//	update            Codex: the offer of a newer version
 //	no-rollout        Codex: resume and fork do not find the conversation
 //	compact[:TEXT]    every compaction fails with TEXT
+//
+// Not acted out: Codex's background server (every stand-in behaves as with
+// --no-daemon), its exec verb, Claude's theme and login screens, MCP.
 //
 // Everything that touches the world beyond files and the terminal (clock,
 // randomness, environment, other processes) comes in through Env.

@@ -130,3 +130,39 @@ func TestClaudeAnswerCanReachTheFileLate(t *testing.T) {
 		t.Errorf("%+v", held)
 	}
 }
+
+func TestForcedGates(t *testing.T) {
+	w := newWorld(t)
+	if code, _, errText := w.sim(KindClaude, "-p", "--session-id", idA, "hi"); code != 0 {
+		t.Fatal(errText)
+	}
+	for fault, c := range map[string]struct {
+		kind, want string
+		args       []string
+	}{
+		"resume-menu": {KindClaude, "Resume from summary (instant, recommended)", []string{"--resume", idA}},
+		"trust":       {KindClaude, "❯ No, exit", nil},
+		"apikey":      {KindClaude, "❯ No (recommended)", nil},
+		"login":       {KindClaude, "Unable to connect to Anthropic services", nil},
+		"update":      {KindCodex, "› 1. Update now", nil},
+		"hooks":       {KindCodex, "Hooks need review", nil},
+		"login|trust": {KindCodex, "> 1. Sign in with ChatGPT", nil},
+	} {
+		name := strings.NewReplacer("|", "-").Replace(fault) + c.kind
+		s := w.startIn(w.project, []string{"'AGENTSIM_FAIL=" + fault + "'"}, name, c.kind, c.args...)
+		s.sees(c.want)
+		w.tmux("kill-session", "-t", "="+name)
+	}
+}
+
+func TestCodexPicker(t *testing.T) {
+	w := newWorld(t)
+	s := w.start("a", KindCodex, append(codexArgs, "remember the winch is brass")...)
+	s.sees("Worked for")
+	s.keys("C-c")
+	s.sees("EXIT=0")
+	s = w.start("b", KindCodex, append([]string{"resume"}, codexArgs...)...)
+	s.sees("› 1. Mock title")
+	s.keys("Enter")
+	s.sees("Noted: the winch is brass")
+}
