@@ -53,7 +53,7 @@ func moveActions() []*action {
 		},
 		{
 			id: "next-need", keys: []string{"w"}, label: "next need", help: "go to the next seat that waits for a person", group: groupMove,
-			in: scopeScreens, foot: 40, disabled: (*Model).whyNoNeed, run: (*Model).nextNeed,
+			in: scopeScreens, foot: 26, disabled: (*Model).whyNoNeed, run: (*Model).nextNeed,
 		},
 		{
 			id: "next-match", keys: []string{"n"}, help: "next line that matches the filter", group: groupMove,
@@ -70,7 +70,7 @@ func lookActions() []*action {
 	return []*action{
 		{
 			id: "filter", keys: []string{"/"}, label: "filter", help: "show only lines that hold a text", group: groupView,
-			in: scopeScreens, foot: 50, run: (*Model).openFilter,
+			in: scopeScreens, foot: 34, run: (*Model).openFilter,
 		},
 		{
 			id: "palette", keys: []string{":"}, label: "commands", help: "find any command, screen or seat by name", group: groupView,
@@ -90,7 +90,7 @@ func lookActions() []*action {
 		},
 		{
 			id: "explain", keys: []string{"e"}, label: "explain", help: "where the fact under the cursor comes from: source, rule, age, other evidence", group: groupView,
-			in: scopeSeats, foot: 45, disabled: (*Model).whyNoSeat, run: (*Model).openExplain,
+			in: scopeSeats, foot: 32, disabled: (*Model).whyNoSeat, run: (*Model).openExplain,
 		},
 		{
 			id: "mouse", keys: nil, help: "switch the mouse on or off (off: the terminal selects text as usual)", group: groupView,

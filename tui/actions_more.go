@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -25,7 +27,7 @@ func verbActions() []*action {
 	var out []*action
 	for _, d := range wizardDefs() {
 		out = append(out, &action{
-			id: string(d.verb), keys: d.keys, label: d.label, help: d.about, group: groupVerb, in: d.in, foot: d.foot, write: true,
+			id: strings.ReplaceAll(string(d.verb), " ", "-"), keys: d.keys, label: d.label, help: d.about, group: groupVerb, in: d.in, foot: d.foot, write: true,
 			disabled: func(m *Model) string {
 				switch {
 				case m.fleet == nil:

@@ -89,6 +89,22 @@ func (m *Model) contextFacts(s *engine.SeatView) []fact {
 	if u.Note != "" {
 		out = append(out, fact{"usage-note", "note", clean(u.Note), toneDim, "", "context"})
 	}
+	return append(out, compactionFacts(s.Compaction)...)
+}
+
+// compactionFacts says how the seat's compaction is managed, and whether a
+// compaction still has to be audited.
+func compactionFacts(c engine.SeatCompaction) []fact {
+	var out []fact
+	if c.Verdict != "" {
+		out = append(out, fact{"verdict", "compaction", clean(c.Verdict), toneNeed, "", "context"})
+	}
+	if c.Managed {
+		out = append(out, fact{"managed", "managed", "by the rig's policy", toneText, "", "context"})
+	}
+	if c.NextLaunch != "" {
+		out = append(out, fact{"next-launch", "next launch", clean(c.NextLaunch), toneDim, "", "context"})
+	}
 	return out
 }
 

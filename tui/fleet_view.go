@@ -220,6 +220,8 @@ func (m *Model) noteCell(s *engine.SeatView) []seg {
 		return []seg{{toneNeed, "draft: "}, {toneText, clean(s.Activity.Draft)}}
 	case s.Life != engine.LifeRunning:
 		return []seg{{toneDim, clean(s.LifeWhy)}}
+	case s.Compaction.Verdict != "" && s.Activity.State != engine.ActivityWaiting:
+		return []seg{{toneNeed, clean(s.Compaction.Verdict)}}
 	case s.Activity.State == engine.ActivityWaiting || s.Activity.State == engine.ActivityLimit:
 		return []seg{{lookOf(s).tone, clean(s.Activity.Why)}}
 	case s.Activity.State == engine.ActivityUnknown:

@@ -160,6 +160,9 @@ func (p *plain) command(line string) bool {
 	if name == "quit" || name == "q" || name == "exit" {
 		return true
 	}
+	if p.verb(line) {
+		return false
+	}
 	for _, c := range plainCommands() {
 		if c.name == name {
 			if c.write && p.m.opt.ReadOnly {
@@ -170,12 +173,19 @@ func (p *plain) command(line string) bool {
 			return false
 		}
 	}
+	p.say("There is no command %q. help lists them.", clean(name))
+	return false
+}
+
+// verb opens the wizard that a line names, if it names one. Verbs of two words
+// come before the command that is their first word.
+func (p *plain) verb(line string) bool {
+	line = strings.TrimSpace(line)
 	for _, d := range wizardDefs() {
-		if string(d.verb) == name {
-			p.wizard(d, rest)
-			return false
+		if rest, ok := strings.CutPrefix(line+" ", string(d.verb)+" "); ok {
+			p.wizard(d, strings.TrimSpace(rest))
+			return true
 		}
 	}
-	p.say("There is no command %q. help lists them.", clean(name))
 	return false
 }

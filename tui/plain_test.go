@@ -96,6 +96,19 @@ func TestPlainActsOnSeatsAndItems(t *testing.T) {
 	}
 }
 
+func TestPlainSeatVerbsNameTheirSeat(t *testing.T) {
+	c := tuitest.New(tuitest.Fleet(7))
+	out := plainly(t, c, options(), "seat stop", "seat stop dev-impl", "enough", "dev-impl@shop", "seat dev-impl", "launch nowhere")
+	if _, _, done := c.Did(); len(done) != 1 || done[0] != "seat stop dev-impl@shop" {
+		t.Errorf("applied %v", done)
+	}
+	for _, want := range []string{"seat stop SEAT: name the seat", "Reason?", "seat stop dev-impl@shop", "state: * busy", `no seat "nowhere"`} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not said:\n%s", want, out)
+		}
+	}
+}
+
 func TestPlainReadOnlyRefuses(t *testing.T) {
 	opt := options()
 	opt.ReadOnly = true

@@ -20,6 +20,10 @@ func (p *plain) wizard(def wizardDef, target string) {
 	if target != "" && !p.aim(w, target) {
 		return
 	}
+	if def.each && len(w.who.seats) == 0 {
+		p.say("%s SEAT: name the seat.", def.verb)
+		return
+	}
 	if def.fields != nil {
 		w.fields = def.fields(m, w.who)
 	}
@@ -50,8 +54,8 @@ func (p *plain) aim(w *wizard, target string) bool {
 			return true
 		}
 	}
-	if !w.def.each && w.def.verb != engine.VerbAdopt {
-		return true
+	if w.def.verb == engine.VerbUp {
+		return true // a spec
 	}
 	s := p.find(target)
 	if s == nil {

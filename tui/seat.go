@@ -111,7 +111,7 @@ func (s *seatScreen) subject(m *Model) subject {
 	if seat == nil {
 		return subject{}
 	}
-	out := subject{seat: seat, copy: seat.Address, topic: "status", seats: []string{seat.ID}}
+	out := subject{seat: seat, rig: m.rig(seat.RigID), copy: seat.Address, topic: "status", seats: []string{seat.ID}}
 	if s.list.cursor < len(s.rows) {
 		f := s.rows[s.list.cursor]
 		if f.topic != "" {

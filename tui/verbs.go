@@ -9,33 +9,10 @@ import (
 // wizardDefs lists the verbs that have a wizard. A verb is one value; its
 // questions and the request they make are all there is to write for it.
 func wizardDefs() []wizardDef {
-	return []wizardDef{upDef(), downDef(), launchDef(), adoptDef(), releaseDef(), handoverDef()}
-}
-
-// upArgs, downArgs, launchArgs and adoptArgs are the arguments as the planners
-// read them.
-type upArgs struct {
-	Spec  string            `json:"spec"`
-	Cwd   string            `json:"cwd,omitempty"`
-	Env   map[string]string `json:"env,omitempty"`
-	Fresh []string          `json:"fresh,omitempty"`
-}
-
-type downArgs struct {
-	Snapshot bool `json:"snapshot,omitempty"`
-	Delete   bool `json:"delete,omitempty"`
-}
-
-type launchArgs struct {
-	Seats []string `json:"seats,omitempty"`
-}
-
-type adoptArgs struct {
-	Discovered string `json:"discovered"`
-}
-
-type handoverArgs struct {
-	Source string `json:"source,omitempty"`
+	return []wizardDef{
+		upDef(), downDef(), launchDef(), adoptDef(), releaseDef(), handoverDef(), forkDef(), stopDef(), cleanDef(), freshDef(),
+		clearDef(), modelDef(), expandDef(), removeDef(), shrinkDef(),
+	}
 }
 
 func upDef() wizardDef {
@@ -56,7 +33,7 @@ func upDef() wizardDef {
 		},
 		target: func(_ *Model, _ subject, a answers) string { return a.text("spec") },
 		request: func(a answers, target string) engine.Request {
-			return engine.Request{Target: target, Args: args(upArgs{
+			return engine.Request{Target: target, Args: args(engine.UpArgs{
 				Spec: a.text("spec"), Cwd: a.text("cwd"), Env: parseEnv(a.text("env")), Fresh: words(a.text("fresh")),
 			})}
 		},
@@ -147,7 +124,7 @@ func downDef() wizardDef {
 		},
 		target: func(_ *Model, _ subject, a answers) string { return a.text("rig") },
 		request: func(a answers, target string) engine.Request {
-			return engine.Request{Target: target, Args: args(downArgs{Snapshot: a.yes("snapshot"), Delete: a.yes("delete")})}
+			return engine.Request{Target: target, Args: args(engine.DownArgs{Snapshot: a.yes("snapshot"), Delete: a.yes("delete")})}
 		},
 	}
 }
@@ -167,7 +144,7 @@ func launchDef() wizardDef {
 			return s.rig.Name
 		},
 		request: func(a answers, target string) engine.Request {
-			return engine.Request{Target: target, Args: args(launchArgs{Seats: a.list("seats")})}
+			return engine.Request{Target: target, Args: args(engine.LaunchArgs{Seats: a.list("seats")})}
 		},
 	}
 }

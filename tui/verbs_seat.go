@@ -45,7 +45,7 @@ func adoptDef() wizardDef {
 		},
 		target: seatTarget,
 		request: func(a answers, target string) engine.Request {
-			return engine.Request{Target: target, Args: args(adoptArgs{Discovered: a.text("discovered")})}
+			return engine.Request{Target: target, Args: args(engine.AdoptArgs{Discovered: a.text("discovered")})}
 		},
 	}
 }
@@ -76,7 +76,7 @@ func whyNoRelease(m *Model) string {
 
 func handoverDef() wizardDef {
 	return wizardDef{
-		verb: engine.VerbHandover, keys: []string{"H"}, label: "handover", title: "Hand a seat over", in: scopeSeats, foot: 35,
+		verb: engine.VerbHandover, keys: []string{"H"}, label: "handover", title: "Hand a seat over", in: scopeSeats, foot: 41,
 		about:    "put a new occupant into a seat; the one there is safe until the new one is proven",
 		disabled: whyNoHandover, each: true,
 		fields: func(*Model, subject) []*field {
@@ -93,7 +93,7 @@ func handoverDef() wizardDef {
 			}
 		},
 		request: func(a answers, target string) engine.Request {
-			return engine.Request{Target: target, Args: args(handoverArgs{Source: a.text("source")})}
+			return engine.Request{Target: target, Args: args(engine.HandoverArgs{Source: a.text("source")})}
 		},
 	}
 }

@@ -260,3 +260,34 @@ func TestUndoGoesThroughTheSameFrame(t *testing.T) {
 		t.Fatalf("u opens %+v", w)
 	}
 }
+
+// Every verb can be asked for, planned and seen on every size, and its plan names
+// the verb and the target.
+func TestEveryVerbReachesItsPreview(t *testing.T) {
+	answers := map[string]string{"reason": "because", "member": "impl2", "fragment": "./more.yaml", "model": "opus", "spec": "./a.yaml", "discovered": "d-01"}
+	for _, def := range wizardDefs() {
+		for _, s := range sizes {
+			d := drive(t, tuitest.Fleet(13), options())
+			d.size(s.w, s.h)
+			d.run(d.m.openWizard(def))
+			w := d.m.wizard()
+			for i, f := range w.fields {
+				d.frame()
+				w.at = i
+				if text := answers[f.id]; text != "" && f.takesText() {
+					d.keys(text)
+				}
+				d.frame()
+			}
+			if w.phase == phaseAsk {
+				d.keys("enter")
+			}
+			if w.phase != phasePreview || len(w.plans) == 0 || w.plans[0].Verb != def.verb || w.plans[0].Target == "" {
+				t.Errorf("%s at %dx%d: phase %d\n%s", def.verb, s.w, s.h, w.phase, d.text())
+				continue
+			}
+			d.keys("a")
+			d.frame()
+		}
+	}
+}
