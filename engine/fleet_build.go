@@ -239,6 +239,7 @@ func (b *builder) pressure(s Seat) Usage {
 		return u
 	}
 	if u, ok := b.usage[s.ID]; ok && u.Generation == s.Generation {
+		u.Stale = true // nobody has looked at its transcript since
 		return u.Usage
 	}
 	return Usage{Note: "no sample of this occupant", Confidence: ConfidenceNone}

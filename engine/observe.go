@@ -42,6 +42,7 @@ type observer struct {
 	steps     map[string][]OperationStep
 	dead      map[string]bool
 	last      *Fleet
+	kept      samples
 	pollEvery time.Duration
 }
 
@@ -50,7 +51,7 @@ func (e *Engine) newObserver() *observer {
 		e: e, recMark: -1, activity: map[string]Activity{}, since: map[string]time.Time{}, usage: map[string]Usage{},
 		identity: map[string]PaneIdentity{}, foreign: map[string][]int{},
 		looked: map[string]time.Time{}, moved: map[string]time.Time{}, screens: map[string][]string{},
-		steps: map[string][]OperationStep{}, dead: map[string]bool{}, rec: &Record{}, pollEvery: e.d.Config.PollEvery,
+		steps: map[string][]OperationStep{}, dead: map[string]bool{}, rec: &Record{}, kept: samples{stored: map[string]Usage{}}, pollEvery: e.d.Config.PollEvery,
 	}
 }
 

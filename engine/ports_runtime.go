@@ -154,12 +154,15 @@ type Usage struct {
 	Known      bool       `json:"known"`
 	Tokens     int64      `json:"tokens"`
 	Window     int64      `json:"window"`  // 0 = not known
-	Percent    float64    `json:"percent"` // share of the real window; 0 unless Window is trusted
+	Percent    float64    `json:"percent"` // share of the real window; with Window 0 the client's own word, or 0
 	Source     string     `json:"source"`  // statusline, transcript, rollout
 	SampledAt  time.Time  `json:"sampled_at,omitzero"`
 	Generation int64      `json:"generation"`
 	Confidence Confidence `json:"confidence"`
 	Note       string     `json:"note,omitempty"` // why it is unknown or doubtful
+	// Stale says that this is the last good reading and not the present one; it is
+	// derived, not stored.
+	Stale bool `json:"stale,omitempty"`
 }
 
 // ConversationState says whether a conversation could be continued.

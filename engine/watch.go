@@ -100,6 +100,9 @@ func (w *Watcher) round(ctx context.Context, panes, all bool) {
 		changed = w.o.readPanes(ctx) || changed
 	}
 	changed = w.o.judge(ctx, all) || changed
+	if err := w.o.storeSamples(ctx); err != nil {
+		w.e.d.Log.Debug("store samples", "err", err)
+	}
 	if changed {
 		w.publish()
 	}

@@ -25,7 +25,7 @@ var unknownCodes = map[engine.Code]bool{
 	engine.CodeInvalid: true, engine.CodeMissingReason: true, engine.CodeSeatRefRequired: true,
 	engine.CodeTmuxProbeFailed: true, engine.CodeUnavailable: true, engine.CodeRecordDamaged: true,
 	engine.CodeRecordNewer: true, engine.CodeTmuxTooOld: true, "invalid_window": true,
-	engine.CodeMissingModel: true, engine.CodeMissingToken: true, engine.CodeFreshRequired: true,
+	engine.CodeMissingModel: true, engine.CodeMissingToken: true, engine.CodeFreshRequired: true, engine.CodeRefreshFailed: true,
 }
 
 // exitCode maps a code to what the process exits with.

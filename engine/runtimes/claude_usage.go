@@ -67,6 +67,14 @@ func (s statusReport) size() int64 {
 	return count(*s.Window.Size)
 }
 
+// share is the client's own percentage, for when there is nothing better.
+func (s statusReport) share() float64 {
+	if s.Window == nil || s.Window.Percent == nil || !(*s.Window.Percent > 0) || *s.Window.Percent > 100 {
+		return 0
+	}
+	return *s.Window.Percent
+}
+
 // count turns a JSON number into a token count; nonsense counts as nothing.
 func count(f float64) int64 {
 	if math.IsNaN(f) || f <= 0 || f > 1e12 {
@@ -91,7 +99,7 @@ func (c *Claude) Usage(_ context.Context, p engine.Probe) engine.Usage {
 	rc, have := c.tailOf(p, id)
 	switch {
 	case have && rc.AwaitingReply:
-		u.Note = "no sample since the compaction"
+		u.Note = engine.NoteAwaitingReply
 		if rc.Compaction != nil && !rc.Compaction.At.IsZero() {
 			u.Note += " at " + rc.Compaction.At.UTC().Format("15:04")
 		}
@@ -103,11 +111,15 @@ func (c *Claude) Usage(_ context.Context, p engine.Probe) engine.Usage {
 		}
 	case have && rc.Usage != nil && rc.Usage.Tokens > 0 && !rc.Usage.Stale:
 		fillUsage(&u, rc.Usage.Tokens, s.report.size(), "transcript", rc.Usage.At, p.Now)
+	case s.report.share() > 0 && !(have && rc.Compaction != nil && s.at.Before(rc.Compaction.At)):
+		u.Known, u.Percent, u.Source, u.SampledAt, u.Confidence = true, s.report.share(), "statusline", s.at, engine.ConfidenceLow
+		u.Note = "the client gives a share but neither tokens nor the window"
 	case note == "":
 		note = "no answer yet"
 	}
 	if note != "" {
 		u.Note = strings.TrimPrefix(u.Note+"; "+note, "; ")
+		u.Stale = u.Known && u.Source == "statusline"
 		if u.Confidence == engine.ConfidenceHigh {
 			u.Confidence = engine.ConfidenceLow
 		}
@@ -132,6 +144,7 @@ func fillUsage(u *engine.Usage, tokens, window int64, source string, at, now tim
 	if at.After(now.Add(futureSlack)) {
 		u.Confidence = engine.ConfidenceLow
 		u.Note = strings.TrimPrefix(u.Note+"; the sample is dated in the future", "; ")
+		u.Stale = true
 	}
 }
 
