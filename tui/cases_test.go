@@ -214,6 +214,32 @@ func TestPaneKeepsColoursAndNothingElse(t *testing.T) {
 	}
 }
 
+func TestCropKeepsWhatIsSaidAndTheEnd(t *testing.T) {
+	cases := []struct {
+		in   []string
+		h    int
+		want string
+	}{
+		{[]string{"a", "b"}, 3, "a|b|"},
+		{[]string{"a", "", "", "", "b", "", ""}, 7, "a||||b||"},
+		{[]string{"a", "", "", "", "b", "", ""}, 4, "a|||b"},
+		{[]string{"a", "", "\x1b[31m \x1b[m", "", "b", "", ""}, 3, "a||b"},
+		{[]string{"", "", "a", "b", "c"}, 3, "a|b|c"},
+		{[]string{"a", "b", "", "c", "d"}, 3, "|c|d"},
+		{[]string{"", "", ""}, 2, "|"},
+		{nil, 2, "|"},
+	}
+	for _, c := range cases {
+		var got []string
+		for _, l := range crop(paneText(c.in), 4, c.h) {
+			got = append(got, strings.TrimRight(ansi.Strip(l), " "))
+		}
+		if s := strings.Join(got, "|"); s != c.want {
+			t.Errorf("%q in %d rows: %q, want %q", c.in, c.h, s, c.want)
+		}
+	}
+}
+
 func FuzzPaneText(f *testing.F) {
 	for _, h := range hostile {
 		f.Add(h, "x")

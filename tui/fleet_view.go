@@ -187,6 +187,9 @@ func (m *Model) shareCell(s *engine.SeatView) (string, tone) {
 		return "?", toneUnknown
 	}
 	text := itoa(int(u.Percent+0.5)) + "%"
+	if text == "0%" && u.Tokens > 0 {
+		text = "<1%"
+	}
 	if u.Confidence != engine.ConfidenceHigh {
 		text = "~" + text
 	}

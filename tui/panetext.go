@@ -142,24 +142,48 @@ func extended(parts []string) int {
 	return size
 }
 
-// crop shows w by h cells of a pane's lines. The end is what matters in an
-// agent's pane, so rows go from the top, and blank rows at the bottom first.
+// crop shows w by h cells of a pane's lines. Where the pane is taller, blank rows
+// give way first: those at the bottom, then those in the middle, of which one
+// stays in each place. Then rows go from the top, because in an agent's pane the
+// end is what matters.
 func crop(lines []string, w, h int) []string {
 	if w <= 0 || h <= 0 {
 		return nil
 	}
-	end := len(lines)
-	for end > 0 && end > h && strings.TrimSpace(ansi.Strip(lines[end-1])) == "" {
-		end--
-	}
-	from := max(end-h, 0)
+	lines = squeeze(lines, h)
+	from := max(len(lines)-h, 0)
 	out := make([]string, h)
 	for i := range out {
-		if from+i < end {
+		if from+i < len(lines) {
 			out[i] = cropLine(lines[from+i], w)
 		} else {
 			out[i] = strings.Repeat(" ", w)
 		}
+	}
+	return out
+}
+
+// squeeze drops blank rows until h rows are left, or no more can go.
+func squeeze(lines []string, h int) []string {
+	blank := func(i int) bool { return strings.TrimSpace(ansi.Strip(lines[i])) == "" }
+	end := len(lines)
+	for end > h && blank(end-1) {
+		end--
+	}
+	spare := end - h
+	if spare <= 0 {
+		return lines[:end]
+	}
+	var out []string
+	after := false // the row before was blank
+	for i := range end {
+		b := blank(i)
+		if b && spare > 0 && (after || len(out) == 0) {
+			spare--
+			continue
+		}
+		after = b
+		out = append(out, lines[i])
 	}
 	return out
 }
