@@ -26,7 +26,7 @@ BENCHCOUNT ?= 6
 BENCHTIME ?= 0.3s
 SEATS ?= 20 100 200
 
-.PHONY: build demo test lint fmt fuzz bench realcli facts measure pictures ci tools clean help
+.PHONY: build demo test lint fmt fuzz bench realcli standins facts measure pictures ci tools clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -67,6 +67,11 @@ bench: ## every benchmark, into bin/bench.txt for benchstat
 facts: ## what the product relies on in the real Claude Code and Codex (1.2 GB on first use)
 	@.ci/need go tmux jq npm
 	@testdata/realcli/facts.sh
+
+standins: build ## the same facts and the same smoke test, on the stand-ins
+	@.ci/need go tmux jq
+	@CLAUDE="bin/rig agentsim claude" CODEX="bin/rig agentsim codex" testdata/realcli/facts.sh
+	@CLAUDE="bin/rig agentsim claude" CODEX="bin/rig agentsim codex" testdata/realcli/smoke.sh
 
 realcli: build ## the smoke test of rig against the real clients, after the facts
 	@.ci/need go tmux jq npm
