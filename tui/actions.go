@@ -24,8 +24,8 @@ func allActions() []*action {
 	out = append(out, verbActions()...)
 	out = append(out, screenActions()...)
 	out = append(out, dialogActions()...)
-	out = append(out, wizardActions()...)
-	return out
+	out = append(out, askActions()...)
+	return append(out, applyActions()...)
 }
 
 func motion(id string, keys []string, help string, d move) *action {

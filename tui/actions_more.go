@@ -79,15 +79,17 @@ func dialogActions() []*action {
 	}
 }
 
-func wizardActions() []*action {
-	with := func(f func(w *wizard, m *Model) tea.Cmd) func(m *Model) tea.Cmd {
-		return func(m *Model) tea.Cmd {
-			if w := m.wizard(); w != nil {
-				return f(w, m)
-			}
-			return nil
+// with runs an action on the wizard that is open.
+func with(f func(w *wizard, m *Model) tea.Cmd) func(m *Model) tea.Cmd {
+	return func(m *Model) tea.Cmd {
+		if w := m.wizard(); w != nil {
+			return f(w, m)
 		}
+		return nil
 	}
+}
+
+func askActions() []*action {
 	return []*action{
 		{
 			id: "field-next", keys: []string{"tab"}, label: "next field", help: "next question", group: groupDialog,
@@ -113,6 +115,11 @@ func wizardActions() []*action {
 			id: "plan", keys: []string{"enter"}, label: "plan", help: "make the plan; nothing is changed", group: groupDialog,
 			in: scopeAsk, foot: 10, run: with((*wizard).answered),
 		},
+	}
+}
+
+func applyActions() []*action {
+	return []*action{
 		{
 			id: "apply", keys: []string{"a"}, label: "apply…", help: "go on to the last question", group: groupDialog,
 			in: scopePreview, foot: 10, disabled: (*Model).whyNoApply, run: with((*wizard).ask),

@@ -40,70 +40,51 @@ func (w *wizard) previewLines(m *Model, cols int) []string {
 // texts are the engine's.
 func (m *Model) planLines(p *engine.Plan, cols int) []string {
 	by := map[engine.LineKind][]string{}
-	var steps []engine.Line
+	var steps, blockers []engine.Line
 	for _, l := range p.Lines() {
 		switch l.Kind {
 		case engine.LinePhase, engine.LineStep, engine.LineCommit:
 			steps = append(steps, l)
 		case engine.LineBlocker, engine.LineHint:
-			by[engine.LineBlocker] = append(by[engine.LineBlocker], l.Text)
+			blockers = append(blockers, l)
 		default:
 			by[l.Kind] = append(by[l.Kind], l.Text)
 		}
 	}
 	var out []string
-	para := func(k tone, lead, text string) {
-		for i, l := range wrap(clean(text), max(cols-width(lead), 8)) {
-			if i > 0 {
-				lead = strings.Repeat(" ", width(lead))
-			}
-			out = append(out, m.brush.line(cols, false, seg{k, lead + l}))
+	each := func(kind engine.LineKind, k tone, lead, prefix string) {
+		for _, t := range by[kind] {
+			out = append(out, m.paragraph(k, lead, strings.TrimPrefix(t, prefix), cols)...)
 		}
 	}
-	section := func(name string, k tone) { out = append(out, m.brush.rule(cols, name, k)) }
-	for _, t := range by[engine.LineTitle] {
-		para(toneStrong, "", t)
-	}
-	for _, t := range by[engine.LineNote] {
-		para(toneDim, "", t)
-	}
-	if b := by[engine.LineBlocker]; len(b) > 0 {
-		section(plural(len(p.Blockers), "blocker"), toneBad)
-		for _, t := range b {
-			if hint, ok := strings.CutPrefix(t, "→ "); ok {
-				para(toneAccent, "    "+m.brush.g.arrow+" ", hint)
-				continue
-			}
-			para(toneText, "  "+m.brush.g.fail+" ", t)
+	section := func(name string, n int, k tone) {
+		if n > 0 {
+			out = append(out, m.brush.rule(cols, name, k))
 		}
 	}
-	for _, t := range by[engine.LineWarning] {
-		para(toneNeed, "  ! ", strings.TrimPrefix(t, "warning: "))
-	}
-	if t := by[engine.LineIntent]; len(t) > 0 {
-		section("seats", toneDim)
-		for _, line := range t {
-			para(toneText, "  ", line)
+	each(engine.LineTitle, toneStrong, "", "")
+	each(engine.LineNote, toneDim, "", "")
+	section(plural(len(p.Blockers), "blocker"), len(blockers), toneBad)
+	for _, l := range blockers {
+		k, lead := toneText, "  "+m.brush.g.fail+" "
+		if l.Kind == engine.LineHint {
+			k, lead = toneAccent, "    "+m.brush.g.arrow+" "
 		}
+		out = append(out, m.paragraph(k, lead, strings.TrimPrefix(l.Text, "→ "), cols)...)
 	}
+	each(engine.LineWarning, toneNeed, "  ! ", "warning: ")
+	section("seats", len(by[engine.LineIntent]), toneDim)
+	each(engine.LineIntent, toneText, "  ", "")
+	section("changes", len(p.Changes), toneDim)
 	if len(p.Changes) > 0 {
-		section("changes", toneDim)
 		out = append(out, m.changeTable(p.Changes, cols, "field")...)
 	}
-	if len(steps) > 0 {
-		section("steps", toneDim)
-		out = append(out, m.planSteps(steps, cols)...)
-	}
-	if t := by[engine.LineUnchanged]; len(t) > 0 {
-		section("stays the same", toneDim)
-		for _, line := range t {
-			para(toneDim, "  = ", strings.TrimPrefix(line, "stays: "))
-		}
-	}
-	for _, t := range by[engine.LineCommand] {
-		section("the same in a shell, "+m.reg.hint("copy")+" copies it", toneDim)
-		para(toneAccent, "  ", t)
-	}
+	section("steps", len(steps), toneDim)
+	out = append(out, m.planSteps(steps, cols)...)
+	section("stays the same", len(by[engine.LineUnchanged]), toneDim)
+	each(engine.LineUnchanged, toneDim, "  = ", "stays: ")
+	section("the same in a shell, "+m.reg.hint("copy")+" copies it", len(by[engine.LineCommand]), toneDim)
+	each(engine.LineCommand, toneAccent, "  ", "")
 	return out
 }
 
