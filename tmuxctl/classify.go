@@ -58,6 +58,9 @@ func noTarget(stderr string) bool {
 	return false
 }
 
+// noCurrentTarget is what tmux says when its server holds no session at all.
+const noCurrentTarget = "no current target"
+
 // serverGone recognises the words of a client whose server ended under it, as it
 // does when its last session is killed.
 func serverGone(stderr string) bool {

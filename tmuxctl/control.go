@@ -28,14 +28,23 @@ const (
 // control is one control-mode client. Questions are answered in the order in which
 // they were written, which is all that ties an answer to its question.
 //
-// Its session is made by the client itself, attached from the first moment, with
-// destroy-unattached on. So the server removes it when the client goes, and the
-// client goes when our end of its input closes, also when we are killed. An agent's
-// session is never attached: it would end the client with it, and be resized by it.
+// It has a session of its own: attached to an agent's, it would end with it, and on
+// 3.2a resize it. The client leaves when our end of its input closes, also when we
+// are killed, and the session ends after the client (see hold).
+//
+// Two simpler ways to the same end take the whole server down, observed on 3.3a:
+// with destroy-unattached the session is destroyed while the leaving client still
+// points at it, and a subscription (refresh-client -B) is evaluated once more for a
+// client that has lost its session. So the one is switched off whatever the server's
+// default, and the other is not used; watching asks a small question every second.
 type control struct {
+	run    *runner
 	socket string
+	name   string
 	cmd    *exec.Cmd
 	in     *os.File
+	hold   *hold
+	out    *os.File
 	stderr limitedBuffer
 	notify func(event)
 
@@ -57,36 +66,110 @@ type waiter struct {
 // startControl starts a control client and waits until it answers. notify is called
 // from one goroutine for every notification and must not block.
 func startControl(ctx context.Context, r *runner, notify func(event)) (*control, error) {
-	name := controlPrefix + newNonce()
-	cmd := r.command(context.WithoutCancel(ctx), append(r.globals(false), "-C", "new-session",
-		"-s", name, "-x", "80", "-y", "24", "-f", "ignore-size,no-output", "--", "cat", "-",
-		";", "set-option", "-t", "="+name+":", "destroy-unattached", "on",
-		";", "set-option", "-pt", "="+name+":", "remain-on-exit", "off")...)
-	stdin, in, err := os.Pipe()
+	unlock, err := r.lockSessions(ctx, true)
 	if err != nil {
 		return nil, err
 	}
-	defer stdin.Close()
+	defer unlock()
+	name := controlPrefix + newNonce()
+	h, err := newHold(name)
+	if err != nil {
+		return nil, err
+	}
+	defer h.file.Close()
 	c := &control{
-		socket: r.socket, cmd: cmd, in: in, notify: notify,
+		run: r, socket: r.socket, name: name, hold: h, notify: notify,
+		cmd:    r.command(context.WithoutCancel(ctx), controlArgs(r, name, h)...),
 		stderr: limitedBuffer{limit: maxStderr},
 		ready:  make(chan struct{}), done: make(chan struct{}),
 	}
-	cmd.Stdin, cmd.Stderr = stdin, &c.stderr
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		in.Close()
+	if err := c.start(); err != nil {
+		h.remove()
 		return nil, &tmuxError{verb: "-C", err: err, socket: r.socket}
 	}
-	go c.read(out)
 	if err := c.await(ctx); err != nil {
 		c.close()
 		return nil, err
 	}
 	return c, nil
+}
+
+// start runs the client. It inherits, beside the hold, the reading end of its own
+// output: when we are killed the server can still write what it has for it. With a
+// broken pipe the server would wait for that for ever and never let the client go.
+func (c *control) start() error {
+	stdin, in, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer stdin.Close()
+	out, stdout, err := os.Pipe()
+	if err != nil {
+		in.Close()
+		return err
+	}
+	defer stdout.Close()
+	c.in, c.out = in, out
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = stdin, stdout, &c.stderr
+	c.cmd.Env = controlEnv()
+	c.cmd.ExtraFiles = []*os.File{out, c.hold.file}
+	if err := c.cmd.Start(); err != nil {
+		in.Close()
+		out.Close()
+		return err
+	}
+	read := make(chan struct{})
+	go func() {
+		c.read(out)
+		close(read)
+	}()
+	go c.reap(read)
+	return nil
+}
+
+// reap waits for the client to end. A hung server may keep the output open beyond
+// that, so the reader gets only a moment.
+func (c *control) reap(read <-chan struct{}) {
+	_ = c.cmd.Wait()
+	t := time.NewTimer(closeTimeout)
+	select {
+	case <-read:
+	case <-t.C:
+	}
+	t.Stop()
+	c.abort(io.EOF)
+	c.hold.remove()
+	close(c.done)
+}
+
+// controlEnv is the environment of a control client: what tmux itself needs. A client
+// sends its whole environment while it introduces itself, which should be short.
+func controlEnv() (env []string) {
+	for _, name := range []string{"PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TMPDIR"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// controlArgs is the command line of a control client: one command list that makes
+// the session, attached to it from the first moment.
+func controlArgs(r *runner, name string, h *hold) []string {
+	target := "=" + name + ":"
+	args := append(r.globals(false), "-C", "new-session", "-s", name, "-x", "80", "-y", "24",
+		"-f", "ignore-size,no-output", "--")
+	for _, w := range h.argv() {
+		args = append(args, argWord(w))
+	}
+	for _, option := range [][3]string{
+		{"-t", "destroy-unattached", "off"},
+		{"-t", "detach-on-destroy", "on"}, // never moved on to somebody's session
+		{"-pt", "remain-on-exit", "off"},
+	} {
+		args = append(args, ";", "set-option", option[0], target, option[1], option[2])
+	}
+	return args
 }
 
 // await waits for the attachment: a question sent before it would find no client.
@@ -155,7 +238,8 @@ func (c *control) send(w *waiter, lines []string) error {
 }
 
 // read runs until the stream ends or goes out of step.
-func (c *control) read(out io.Reader) {
+func (c *control) read(out io.ReadCloser) {
+	defer out.Close()
 	var dec decoder
 	in := bufio.NewReaderSize(out, 64<<10)
 	var err error
@@ -171,8 +255,6 @@ func (c *control) read(out io.Reader) {
 		}
 	}
 	c.abort(err)
-	_ = c.cmd.Wait()
-	close(c.done)
 }
 
 // readLine reads one line of bounded length without its line break.
@@ -263,21 +345,33 @@ func (c *control) cause() error {
 	if errors.As(err, &te) {
 		return te
 	}
+	select {
+	case <-c.done: // only now stderr is complete
+		if text := strings.TrimSpace(c.stderr.String()); text != "" {
+			return &tmuxError{verb: "control", stderr: text, err: errors.New("the control client ended"), socket: c.socket}
+		}
+	default:
+	}
 	if err == nil || errors.Is(err, io.EOF) {
 		err = engine.Errorf(engine.CodeTmuxProbeFailed, "the control client ended").WithHint("it is started again by itself")
 	}
 	return &tmuxError{verb: "control", err: err, socket: c.socket}
 }
 
-// close ends the client and waits until it is gone.
+// close ends session and client and waits until both are gone. The session is ended
+// by name, so that it is gone when the lock is given back.
 func (c *control) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	if unlock, err := c.run.lockSessions(ctx, true); err == nil {
+		defer unlock()
+	}
+	_, _ = c.do(ctx, []string{"kill-session -t '=" + c.name + ":'"}) // ends the client as well
 	c.abort(errors.New("closed"))
-	t := time.NewTimer(closeTimeout)
-	defer t.Stop()
 	select {
 	case <-c.done:
 		return
-	case <-t.C:
+	case <-ctx.Done():
 	}
 	_ = c.cmd.Process.Kill() // a stopped server keeps its client waiting
 	<-c.done

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -164,6 +166,7 @@ func TestWatchAgain(t *testing.T) {
 func TestWatchSeesChanges(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
+	f.settle = 100 * time.Millisecond
 	ref, g := f.create("a")
 	events := f.watch()
 	await(t, events, kindConnected)
@@ -186,13 +189,13 @@ func TestWatchSeesChanges(t *testing.T) {
 	}
 }
 
-// quiet waits until no hint comes for longer than a settling hint takes.
+// quiet waits until no hint comes for longer than the server takes to send one.
 func quiet(t testing.TB, events <-chan engine.MuxEvent) {
 	t.Helper()
 	limit := time.NewTimer(30 * time.Second)
 	defer limit.Stop()
 	for {
-		gap := time.NewTimer(settleAfter + 700*time.Millisecond)
+		gap := time.NewTimer(1300 * time.Millisecond)
 		select {
 		case <-events:
 			gap.Stop()
@@ -209,7 +212,9 @@ func TestKilledConsoleLeavesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ref, _ := f.create("a")
+	temp := t.TempDir()
 	cmd := exec.Command(self(t), "play-console", f.socket)
+	cmd.Env = append(os.Environ(), "TMPDIR="+temp)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -228,9 +233,87 @@ func TestKilledConsoleLeavesNothing(t *testing.T) {
 	}
 	_ = cmd.Wait()
 	tmuxtest.Eventually(t, 20*time.Second, "the private session is gone", func() bool { return len(controlSessions(t, f.socket)) == 0 })
+	// The server must outlive the console by more than its own timers of a second.
+	after := time.NewTimer(1500 * time.Millisecond)
+	defer after.Stop()
+	<-after.C
+	if inv := f.Inventory(f.ctx); inv.Epoch != ref.Epoch {
+		t.Fatalf("the server died with the console: %+v", inv)
+	}
 	if p := f.pane(ref.Pane); p.Dead {
 		t.Error("a seat died with the console")
 	}
+	if left, err := filepath.Glob(filepath.Join(temp, "*")); err != nil || len(left) != 0 {
+		t.Errorf("files left: %q, %v", left, err)
+	}
+}
+
+// A session that a killed start left behind is removed by the next console; one that
+// is in use is not.
+func TestSweepOfLeftSessions(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.tmux("new-session", "-d", "-s", controlPrefix+"left", "--", "cat", "-")
+	f.tmux("new-session", "-d", "-s", "operators", "--", "cat", "-")
+	await(t, f.watch(), kindConnected)
+	await(t, fixtureOn(t, f.socket).watch(), kindConnected)
+	if s := controlSessions(t, f.socket); len(s) != 2 || strings.Contains(strings.Join(s, " "), "left") {
+		t.Errorf("control sessions %q", s)
+	}
+	f.tmux("has-session", "-t", "=operators:")
+}
+
+// Consoles that come and go while sessions do must not take the server with them,
+// whatever its defaults are. (A 3.3a server crashes when a control client leaves a
+// session with destroy-unattached, and when a session changes while one connects.)
+func TestControlClientsDoNotHurtServer(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.tmux("set-option", "-t", "="+tmuxtest.Holder+":", "destroy-unattached", "off")
+	f.tmux("set-option", "-g", "destroy-unattached", "on")
+	f.tmux("set-option", "-g", "detach-on-destroy", "off")
+	f.tmux("set-option", "-g", "remain-on-exit", "on")
+	epoch := f.Inventory(f.ctx).Epoch
+	stop, stopped := make(chan struct{}), make(chan error, 1)
+	go func() { // sessions come and go meanwhile
+		defer close(stopped)
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			name := fmt.Sprintf("s%d", i)
+			ref, err := f.Create(f.ctx, engine.SessionSpec{Name: name, Dir: f.dir, Argv: []string{"cat", "-"}, Seat: name})
+			g := engine.Guard{Pane: ref.Pane, Epoch: epoch, Seat: name}
+			if err == nil {
+				err = errors.Join(f.Rename(f.ctx, g, name+"-r"), f.KillSession(f.ctx, g))
+			}
+			if err != nil {
+				stopped <- err
+				return
+			}
+		}
+	}()
+	for range 25 {
+		ctx, cancel := context.WithCancel(context.Background())
+		events := f.Watch(ctx)
+		await(t, events, kindConnected)
+		cancel()
+		for range events {
+		}
+		if s := controlSessions(t, f.socket); len(s) > 1 {
+			t.Fatalf("control sessions %q", s)
+		}
+	}
+	close(stop)
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	if now := f.Inventory(f.ctx).Epoch; now != epoch {
+		t.Fatalf("the server died: epoch %s became %s", epoch, now)
+	}
+	tmuxtest.Eventually(t, 20*time.Second, "all private sessions are gone", func() bool { return len(controlSessions(t, f.socket)) == 0 })
 }
 
 // The server is killed under the control client, then another one comes: lost,

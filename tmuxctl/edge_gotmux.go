@@ -17,7 +17,7 @@ import (
 // cosmetic gives gotmux the socket directly: its constructor runs a command first
 // and refuses a socket whose server is not up yet.
 func (m *Mux) cosmetic(ctx context.Context, op, window string, words ...string) (err error) {
-	if !windowRE.MatchString(window) {
+	if !isID(window, "@") {
 		return engine.Errorf(engine.CodeInvalid, "%q is not a tmux window id", clip(window, 40)).
 			WithHint("window ids look like @3; `rig ps --json` shows them").On(op, window)
 	}

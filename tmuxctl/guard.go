@@ -36,7 +36,7 @@ func (c check) validate() error {
 	if _, err := Pane(g.Pane); err != nil {
 		return err
 	}
-	if g.Epoch != "" && !epochRE.MatchString(string(g.Epoch)) {
+	if g.Epoch != "" && !isEpoch(string(g.Epoch)) {
 		return engine.Errorf(engine.CodeInvalid, "%q is not a tmux server epoch", clip(string(g.Epoch), 40)).
 			WithHint("read the inventory again")
 	}
@@ -127,7 +127,7 @@ type action struct {
 	otherwise string // run when the guard refuses
 	before    []string
 	stdin     []byte
-	last      bool // the server may end with it, so the answer is printed first
+	last      bool // ends the pane and maybe the server, so the answer is printed first
 }
 
 // guarded runs an action under a check and tells a refusal from a failure.
@@ -156,7 +156,8 @@ func (m *Mux) guarded(ctx context.Context, op string, c check, a action) error {
 func (c check) verdict(out, nonce string, last bool, err error) error {
 	yes := strings.Contains(out, nonce+"yes\n")
 	var te *tmuxError
-	if err != nil && !(yes && last && errors.As(err, &te) && te.ctx == nil && serverGone(te.stderr)) {
+	gone := yes && last && errors.As(err, &te) && te.ctx == nil && (serverGone(te.stderr) || noTarget(te.stderr) || te.stderr == noCurrentTarget)
+	if err != nil && !gone {
 		return asEngine(err)
 	}
 	if yes {

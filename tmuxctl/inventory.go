@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"syscall"
@@ -72,6 +73,9 @@ func (m *Mux) readRows(ctx context.Context) ([]Row, engine.Inventory) {
 		{"list-panes", "-a", "-F", rowFormat(nonce)},
 	})
 	inv := engine.Inventory{Path: path, At: time.Now()}
+	if err == nil && answers[0].err == nil && noSessions(answers[1].err) {
+		answers[1].err = nil
+	}
 	if err == nil {
 		err = firstError(answers)
 	}
@@ -88,7 +92,44 @@ func (m *Mux) readRows(ctx context.Context) ([]Row, engine.Inventory) {
 	inv.Server, inv.Epoch = engine.Present, epoch
 	rows, faults := parseRows(answers[1].out, nonce, caps)
 	inv.Faults = faults
-	return sameEpoch(rows, &inv), inv
+	return onePerPane(sameEpoch(rows, &inv)), inv
+}
+
+// onePerPane keeps one row of a pane that is in several sessions, as it is when an
+// operator groups a session with a seat's or links its window. The oldest session
+// is kept, for the seat's is there first; the clients of all are counted.
+func onePerPane(rows []Row) []Row {
+	at := make(map[engine.PaneID]int, len(rows))
+	kept := rows[:0]
+	for _, r := range rows {
+		i, seen := at[r.ID]
+		if !seen {
+			at[r.ID] = len(kept)
+			kept = append(kept, r)
+			continue
+		}
+		attached := kept[i].Attached + r.Attached
+		if sessionAge(r) < sessionAge(kept[i]) {
+			kept[i] = r
+		}
+		kept[i].Attached = attached
+	}
+	return kept
+}
+
+// sessionAge orders sessions by creation: their ids count up.
+func sessionAge(r Row) int {
+	n, err := strconv.Atoi(strings.TrimPrefix(r.SessionID, "$"))
+	if err != nil {
+		return math.MaxInt
+	}
+	return n
+}
+
+// noSessions recognises how list-panes fails on a server that holds no session.
+func noSessions(err error) bool {
+	var te *tmuxError
+	return errors.As(err, &te) && te.ctx == nil && te.stderr == noCurrentTarget
 }
 
 // firstError gives the error of the first answer that has one.

@@ -41,6 +41,7 @@ type Mux struct {
 	run     runner
 	oneShot bool
 	poll    time.Duration
+	settle  time.Duration
 	hub     hub
 	locks   keyedMutex
 
@@ -72,6 +73,7 @@ func New(o Options) (*Mux, error) {
 		run:     runner{bin: o.Program, socket: o.Socket, config: o.Config},
 		oneShot: o.OneShot,
 		poll:    o.Poll,
+		settle:  settleAfter,
 	}, nil
 }
 

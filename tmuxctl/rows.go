@@ -143,10 +143,10 @@ func parseRow(line, nonce string, caps Caps) (Row, error) {
 	r.InMode, r.Alt = f.flag(), f.flag()
 	r.CursorX, r.CursorY = f.optional(), f.optional()
 	r.Activity = f.time()
-	if !paneRE.MatchString(string(r.ID)) {
+	if !isID(string(r.ID), "%") {
 		f.fail("pane id", string(r.ID))
 	}
-	if !epochRE.MatchString(string(r.Epoch)) {
+	if !isEpoch(string(r.Epoch)) {
 		f.fail("server epoch", string(r.Epoch))
 	}
 	if f.err != nil {

@@ -43,7 +43,7 @@ func cleanLine(l string, colours bool) string {
 			l = l[n:]
 			continue
 		}
-		if at := sequenceRE.FindStringIndex(l); at != nil && at[0] == 0 {
+		if at := sequenceRE().FindStringIndex(l); at != nil && at[0] == 0 {
 			l = l[at[1]:]
 			continue
 		}

@@ -53,6 +53,11 @@ func (m *Mux) Create(ctx context.Context, s engine.SessionSpec) (engine.PaneRef,
 		return engine.PaneRef{}, engine.Errorf(engine.CodeUnavailable, "the directory of the tmux socket cannot be made").
 			WithHint("check RIG_TMUX_SOCKET and the rights on %s", filepath.Dir(m.run.socket)).On(op, s.Name).Wrap(err)
 	}
+	unlock, err := m.run.lockSessions(ctx, false)
+	if err != nil {
+		return engine.PaneRef{}, on(err, op, s.Name)
+	}
+	defer unlock()
 	out, err := m.run.run(ctx, runSpec{words: words, start: true})
 	ref, made := parseCreated(out, nonce)
 	if err != nil {
@@ -167,7 +172,7 @@ func parseCreated(out, nonce string) (engine.PaneRef, bool) {
 	ref := engine.PaneRef{Epoch: epochOf(f.digits("pid"), f.digits("start_time"))}
 	f.next() // session id: sessions are reached through their pane
 	ref.Pane, ref.PID = engine.PaneID(f.next()), f.number("pane_pid")
-	return ref, f.err == nil && paneRE.MatchString(string(ref.Pane))
+	return ref, f.err == nil && isID(string(ref.Pane), "%")
 }
 
 // undoCreate removes a session that was made but could not be marked as ours. It is
@@ -184,8 +189,18 @@ func (m *Mux) undoCreate(ctx context.Context, ref engine.PaneRef) {
 // KillSession ends the session that holds a guarded pane, with every process in it.
 // A pane that is gone is CodeNotFound.
 func (m *Mux) KillSession(ctx context.Context, g engine.Guard) error {
-	// With the last session the server itself ends.
-	return m.guarded(ctx, "kill_session", check{guard: g}, action{do: "kill-session -t " + string(g.Pane), last: true})
+	// An operator's session may be grouped with the seat's: then tmux ends one of the
+	// two and the pane lives on in the other, so the pane is ended too. Usually it is
+	// gone by then, and with the last session so is the server: both are success.
+	pane := string(g.Pane)
+	unlock, err := m.run.lockSessions(ctx, false)
+	if err != nil {
+		return on(err, "kill_session", pane)
+	}
+	defer unlock()
+	return m.guarded(ctx, "kill_session", check{guard: g}, action{
+		do: "kill-session -t " + pane + " ; kill-pane -t " + pane, last: true,
+	})
 }
 
 // Rename renames the session of a guarded pane. An existing name is
@@ -195,6 +210,11 @@ func (m *Mux) Rename(ctx context.Context, g engine.Guard, name string) error {
 	if err := checkSessionName(name); err != nil {
 		return on(err, op, string(g.Pane))
 	}
+	unlock, err := m.run.lockSessions(ctx, false)
+	if err != nil {
+		return on(err, op, string(g.Pane))
+	}
+	defer unlock()
 	return m.guarded(ctx, op, check{guard: g}, action{do: "rename-session -t " + string(g.Pane) + " " + name})
 }
 

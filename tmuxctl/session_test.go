@@ -235,6 +235,44 @@ func TestKillSession(t *testing.T) {
 	wantCode(t, f.KillSession(f.ctx, g), engine.CodeNotFound)
 }
 
+// An operator groups a session with the seat's: the seat is one pane, and its end is
+// its end.
+func TestGroupedSession(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ref, g := f.create("seat")
+	f.tmux("new-session", "-d", "-t", "=seat:", "-s", "aaa")
+	inv := f.Inventory(f.ctx)
+	if len(inv.Panes) != 2 || len(inv.Find(g.Seat)) != 1 {
+		t.Fatalf("panes: %+v", inv.Panes)
+	}
+	if p := f.pane(ref.Pane); p.Session != "seat" {
+		t.Errorf("session %q", p.Session)
+	}
+	f.attachClient("aaa")
+	if p := f.pane(ref.Pane); p.Attached != 1 || p.Session != "seat" {
+		t.Errorf("attached %d, session %q", p.Attached, p.Session)
+	}
+	if err := f.KillSession(f.ctx, g); err != nil {
+		t.Fatal(err)
+	}
+	if inv := f.Inventory(f.ctx); len(inv.Find(g.Seat)) != 0 {
+		t.Errorf("the seat lives on: %+v", inv.Panes)
+	}
+}
+
+// A server may run without any session.
+func TestServerWithoutSessions(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.tmux("set-option", "-s", "exit-empty", "off")
+	f.tmux("kill-session", "-t", "="+tmuxtest.Holder+":")
+	if inv := f.Inventory(f.ctx); inv.Server != engine.Present || len(inv.Panes) != 0 || inv.Epoch == "" {
+		t.Errorf("%+v", inv)
+	}
+	f.create("a")
+}
+
 // With the last session the server ends; that is success.
 func TestKillLastSession(t *testing.T) {
 	t.Parallel()

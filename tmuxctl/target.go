@@ -1,7 +1,6 @@
 package tmuxctl
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -15,13 +14,29 @@ type Target struct{ s string }
 // String gives the text that follows -t.
 func (t Target) String() string { return t.s }
 
-var (
-	sessionRE = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_@-]*$`)
-	paneRE    = regexp.MustCompile(`^%[0-9]{1,9}$`)
-	windowRE  = regexp.MustCompile(`^@[0-9]{1,9}$`)
-	tagRE     = regexp.MustCompile(`^[A-Za-z0-9._@:/-]*$`)
-	epochRE   = regexp.MustCompile(`^[0-9]{1,10}-[0-9]{1,12}$`)
+// Characters of names and values.
+const (
+	digits       = "0123456789"
+	letters      = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	sessionChars = letters + digits + "_@-"
+	tagChars     = letters + digits + "._@:/-"
+	shellChars   = letters + digits + "%+,-./:@_"
 )
+
+// only reports whether s holds nothing but characters of set.
+func only(s, set string) bool { return strings.Trim(s, set) == "" }
+
+// isID reports whether s is a tmux id: a mark, then 1 to 9 digits.
+func isID(s, mark string) bool {
+	n, ok := strings.CutPrefix(s, mark)
+	return ok && n != "" && len(n) <= 9 && only(n, digits)
+}
+
+// isEpoch reports whether s can be what epochOf makes.
+func isEpoch(s string) bool {
+	pid, start, ok := strings.Cut(s, "-")
+	return ok && pid != "" && start != "" && len(pid) <= 10 && len(start) <= 12 && only(pid+start, digits)
+}
 
 // maxSessionName bounds a session name; three names of 64 bytes, two separators
 // and a suffix fit.
@@ -58,7 +73,7 @@ func Window(session string, index int) (Target, error) {
 // Pane targets a pane by its id, such as %12. An id means something only within
 // the server epoch it was read in.
 func Pane(id engine.PaneID) (Target, error) {
-	if !paneRE.MatchString(string(id)) {
+	if !isID(string(id), "%") {
 		return Target{}, engine.Errorf(engine.CodeInvalid, "%q is not a tmux pane id", string(id)).
 			WithHint("pane ids look like %%12; `rig ps --json` shows them")
 	}
@@ -67,7 +82,7 @@ func Pane(id engine.PaneID) (Target, error) {
 
 // checkSessionName refuses what cannot be a session name of ours.
 func checkSessionName(name string) error {
-	if len(name) > maxSessionName || !sessionRE.MatchString(name) {
+	if name == "" || len(name) > maxSessionName || !only(name, sessionChars) || name[0] == '-' || name[0] == '@' {
 		return engine.Errorf(engine.CodeInvalid, "%q cannot be a tmux session name here", clip(name, 80)).
 			WithHint("use letters, digits, _, - and @, not starting with - or @, at most %d bytes", maxSessionName)
 	}
@@ -77,7 +92,7 @@ func checkSessionName(name string) error {
 // checkTag refuses values that tmux would print differently from how they were
 // set, or that would end a format early.
 func checkTag(value string) error {
-	if len(value) > maxTag || !tagRE.MatchString(value) {
+	if len(value) > maxTag || !only(value, tagChars) {
 		return engine.Errorf(engine.CodeInvalid, "%q cannot be a pane tag", clip(value, 80)).
 			WithHint("use letters, digits and . _ @ : / -, at most %d bytes", maxTag)
 	}
@@ -152,7 +167,7 @@ func escapeFormat(s string) string {
 func ShellLine(argv []string) string {
 	out := make([]string, len(argv))
 	for i, w := range argv {
-		if w != "" && strings.Trim(w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:@_") == "" {
+		if w != "" && only(w, shellChars) {
 			out[i] = w
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"rig/engine"
@@ -24,10 +25,11 @@ const cleanupTime = 5 * time.Second
 // sequenceRE matches whole escape sequences, so that no "[31m" is left behind:
 // CSI, terminated OSC, DCS, APC, PM and SOS, and two-byte ones. Of one that never
 // ends only the introducer goes, so that it cannot take the text with it.
-var sequenceRE = regexp.MustCompile(
-	`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]` +
+var sequenceRE = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]` +
 		`|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})` +
 		`|\x1b[ -/]*[0-~]`)
+})
 
 // Sanitise makes text safe to paste: escape sequences and every C0 and C1 control
 // but newline and tab are dropped, CR LF becomes LF, invalid UTF-8 becomes U+FFFD.
@@ -37,7 +39,7 @@ func Sanitise(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	if strings.ContainsAny(text, "\x1b\u009b\u0090\u0098\u009d\u009e\u009f") {
-		text = sequenceRE.ReplaceAllString(text, "")
+		text = sequenceRE().ReplaceAllString(text, "")
 	}
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -139,7 +141,9 @@ func (m *Mux) Deliver(ctx context.Context, g engine.Guard, text string, pause ti
 
 // keyRE is what tmux takes as the name of a key here: an optional run of modifiers,
 // then a letter or digit with a modifier, or a named key.
-var keyRE = regexp.MustCompile(`^(?:(?:[CMS]-)+[a-z0-9]|(?:[CMS]-)*(?:Enter|Escape|Tab|BTab|Space|BSpace|Up|Down|Left|Right|Home|End|PageUp|PageDown|PPage|NPage|IC|DC|F[1-9]|F1[0-2]))$`)
+var keyRE = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:(?:[CMS]-)+[a-z0-9]|(?:[CMS]-)*(?:Enter|Escape|Tab|BTab|Space|BSpace|Up|Down|Left|Right|Home|End|PageUp|PageDown|PPage|NPage|IC|DC|F[1-9]|F1[0-2]))$`)
+})
 
 // Keys presses named keys in a guarded pane: "Enter", "Escape", "C-c", "Up" and the
 // like. Text is refused; it goes through Paste. A pane that an operator scrolls is
@@ -156,7 +160,7 @@ func (m *Mux) keys(ctx context.Context, g engine.Guard, keys ...string) error {
 			WithHint("press 1 to 64 keys").On(op, string(g.Pane))
 	}
 	for _, k := range keys {
-		if !keyRE.MatchString(k) {
+		if !keyRE().MatchString(k) {
 			return engine.Errorf(engine.CodeInvalid, "%q is not the name of a key", clip(k, 40)).
 				WithHint("use Enter, Escape, Tab, Up, C-c, M-x, F1 …; text is pasted").On(op, string(g.Pane))
 		}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"rig/engine"
 )
@@ -27,7 +28,10 @@ type Caps struct {
 // version is an ordered tmux version: 3.3a is {3, 3, 1}.
 type version struct{ major, minor, letter int }
 
-var versionRE = regexp.MustCompile(`^(?:next-)?([0-9]{1,3})\.([0-9]{1,3})([a-z]?)(?:-rc[0-9]*)?$`)
+// versionRE is compiled at its first use: starting the program must stay cheap.
+var versionRE = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:next-)?([0-9]{1,3})\.([0-9]{1,3})([a-z]?)(?:-rc[0-9]*)?$`)
+})
 
 func (v version) less(w version) bool {
 	if v.major != w.major {
@@ -47,7 +51,7 @@ func parseCaps(text string) (Caps, error) {
 	if s == "master" || strings.HasPrefix(s, "openbsd-") {
 		return Caps{Version: s, DeadTime: true}, nil
 	}
-	m := versionRE.FindStringSubmatch(s)
+	m := versionRE().FindStringSubmatch(s)
 	if m == nil {
 		return Caps{}, engine.Errorf(engine.CodeTmuxProbeFailed, "tmux gives its version as %q, which cannot be read", clip(s, 40)).
 			WithHint("install a released tmux, %s or newer", Floor)

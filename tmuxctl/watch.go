@@ -3,21 +3,22 @@ package tmuxctl
 import (
 	"context"
 	"net"
-	"strings"
 	"sync"
 	"time"
 
 	"rig/engine"
 )
 
-// subscription is the format whose changes the server tells: one value over every
-// pane of every session. It holds what a change of interest always touches, and
-// nothing that an agent writes. Output of any kind moves window_activity.
-const subscription = "refresh-client -B 'rig::#{S:#{session_attached} #{W:#{P:#{pane_id} #{pane_pid} #{pane_dead} #{window_activity} #{@rig_gen};}}}'"
+// probe is asked every probeEvery over the control client, and a different answer is
+// a change. It holds what a change of interest always touches, over every pane of
+// every session, and nothing that an agent writes. Output of any kind moves
+// window_activity. (For why this is no subscription see control.)
+const probe = "list-panes -a -F '#{pane_id} #{pane_pid} #{pane_dead} #{window_activity} #{session_attached} #{@rig_gen}'"
 
 const (
-	eventGap     = 100 * time.Millisecond // at most ten hints a second
+	eventGap     = 250 * time.Millisecond // at most four hints a second
 	settleAfter  = 1300 * time.Millisecond
+	probeEvery   = time.Second
 	dialEvery    = time.Second // a connect costs no process
 	firstBackoff = time.Second
 	lastBackoff  = 30 * time.Second
@@ -103,8 +104,8 @@ func (h *hub) publish(ev engine.MuxEvent) {
 // and its session. Nothing is sent while nothing changes, with one exception: on the
 // fallback, where a change cannot be seen, a hint comes every Options.Poll.
 //
-// A hint can come before the output that caused it is complete within its second,
-// so another one follows 1.3 s after the last.
+// tmux tells activity in whole seconds, so output later in the second of a hint would
+// go unseen: another hint follows 1.3 s after the last one.
 func (m *Mux) Watch(ctx context.Context) <-chan engine.MuxEvent {
 	s := &subscriber{ch: make(chan engine.MuxEvent, 1)}
 	h := &m.hub
@@ -213,16 +214,17 @@ func (f *feed) notice(ev event) {
 	}
 }
 
-// moves tells whether a notification means that the picture changed. Unknown ones do
-// not: newer versions add some about things that are not shown.
+// moves tells whether a notification means that the picture changed. Window names are
+// in no picture, and tmux renames windows after every foreground command. Unknown
+// notifications do not count: newer versions add some about things that are not shown.
 func moves(ev event) bool {
 	switch ev.name {
 	case "subscription-changed", "sessions-changed", "session-renamed", "session-window-changed",
-		"window-add", "window-close", "window-renamed", "window-pane-changed", "layout-change",
-		"client-session-changed", "client-detached", "pane-mode-changed":
+		"window-add", "window-close", "unlinked-window-add", "unlinked-window-close",
+		"window-pane-changed", "layout-change", "client-session-changed", "client-detached":
 		return true
 	}
-	return strings.HasPrefix(ev.name, "unlinked-window-")
+	return false
 }
 
 // connected runs a control client until it ends. When it cannot be started, which
@@ -233,12 +235,13 @@ func (f *feed) connected(ctx context.Context) {
 		return
 	}
 	defer c.close()
-	if answers, err := c.do(ctx, []string{subscription}); err != nil || answers[0].err != nil {
+	if _, err := c.do(ctx, []string{probe}); err != nil {
 		return
 	}
+	c.sweep(ctx)
 	f.m.hub.set(c)
 	f.send(kindConnected, PathControl)
-	f.follow(ctx, c.done)
+	f.follow(ctx, c)
 	f.m.hub.set(nil)
 	if ctx.Err() == nil {
 		f.send(kindLost, PathBatch)
@@ -246,24 +249,37 @@ func (f *feed) connected(ctx context.Context) {
 }
 
 // follow passes hints on until the client is gone.
-func (f *feed) follow(ctx context.Context, gone <-chan struct{}) {
-	settle := time.NewTimer(settleAfter)
+func (f *feed) follow(ctx context.Context, c *control) {
+	settle := time.NewTimer(f.m.settle)
 	settle.Stop()
 	defer settle.Stop()
+	ask := time.NewTicker(probeEvery)
+	defer ask.Stop()
+	last := ""
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-gone:
+		case <-c.done:
 			return
-		case <-f.wake:
-			f.send(kindChanged, PathControl)
-			settle.Reset(settleAfter)
-			if !pause(ctx, eventGap) {
-				return
-			}
 		case <-settle.C:
 			f.send(kindChanged, PathControl)
+			continue
+		case <-f.wake:
+		case <-ask.C:
+			answers, err := c.do(ctx, []string{probe})
+			if err != nil || answers[0].out == last {
+				continue // a client that ended is seen above
+			}
+			first := last == ""
+			if last = answers[0].out; first {
+				continue
+			}
+		}
+		f.send(kindChanged, PathControl)
+		settle.Reset(f.m.settle)
+		if !pause(ctx, eventGap) {
+			return
 		}
 	}
 }
