@@ -179,7 +179,7 @@ func (s *seatPlan) verifyPane(ctx context.Context, rt Runtime, p Probe, c *clear
 		return false
 	}
 	c.panePID, c.pid = s.at.pane.PID, s.at.pane.PID
-	how := ""
+	var how string
 	if s.seat.Runtime == RuntimeTerminal {
 		confidence, why := rt.Hint(p.Pane, p.Screen, nil)
 		if confidence == ConfidenceNone {

@@ -26,7 +26,7 @@ func TestRandomSeatHistories(t *testing.T) {
 		defer b.close(t)
 		b.run(t, upRequest())
 		tokens := map[string]string{}
-		for range rapid.IntRange(1, 5).Draw(rt, "ops") {
+		for range rapid.IntRange(1, 4).Draw(rt, "ops") {
 			seat := rapid.SampledFrom([]string{"dev.m0", "dev.m1"}).Draw(rt, "seat")
 			req := rapid.SampledFrom([]engine.Request{
 				stopRequest(seat), cleanRequest(seat), freshRequest(seat, false), freshRequest(seat, true), modelRequest(seat, "m"),

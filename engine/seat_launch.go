@@ -49,6 +49,7 @@ func planSeatLaunch(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	if err == nil {
 		s.freshPhase(ctx, member, hash, needs)
 	}
+	s.warnKept()
 	s.change("generation", itoa(s.seat.Generation), itoa(s.next))
 	s.change("occupant", s.occupantWord(), occupantName(s.address, s.next)+", blank")
 	s.change("continuity outcome", orText(string(s.seat.Continuity), "unverified"), string(ContinuityFresh))

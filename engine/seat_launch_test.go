@@ -130,6 +130,22 @@ func TestFreshLaunchRefusals(t *testing.T) {
 	}
 }
 
+// TestKeptFormerOccupantIsNamed: a handover's undo window keeps one, stopped.
+func TestKeptFormerOccupantIsNamed(t *testing.T) {
+	t.Parallel()
+	b := newSeatBench(t)
+	b.run(t, handoverRequest("dev.m0", "fresh"))
+	for _, req := range []engine.Request{stopRequest("dev.m0"), freshRequest("dev.m0", true)} {
+		p, err := b.e.Plan(context.Background(), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "generation 1 is kept, stopped, in session _rig-") {
+			t.Errorf("%s: %v", req.Verb, p.Warnings)
+		}
+	}
+}
+
 func TestFreshIsSaidOutLoud(t *testing.T) {
 	t.Parallel()
 	b := newSeatBench(t)

@@ -81,6 +81,7 @@ func (e *Engine) planSeat(ctx context.Context, w *world, p *Plan) (*seatPlan, er
 	p.SetInput("seatid/"+s.address, seat.ID)
 	s.fact("generation", itoa(seat.Generation))
 	s.fact("session", strings.TrimSpace(strings.Join([]string{s.last.ID, string(s.last.Status), string(s.last.Origin)}, " ")))
+	s.fact("token", strings.TrimSpace(secretDigest(s.last.Token.Reveal())+" "+string(s.last.Provenance)))
 	return s, nil
 }
 

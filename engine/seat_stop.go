@@ -33,6 +33,7 @@ func planSeatStop(ctx context.Context, e *Engine, w *world, p *Plan) error {
 		s.block(CodeSessionNotLive, "`rig seat clean "+s.address+"` clears what is left of it", "its occupant does not run: %s", s.at.why)
 	}
 	s.stopPhase("")
+	s.warnKept()
 	s.change("occupant", s.occupantWord(), "")
 	s.stays("name, seat id, role, edges and inbound work of "+s.address, "its history and resume token", "every other seat and session")
 	return nil
@@ -69,6 +70,16 @@ func (s *seatPlan) warnCost() {
 	}
 	if s.e.d.Self.Seat == s.address {
 		s.p.Warnings = append(s.p.Warnings, "this is the seat that you are in: your own shell ends with it")
+	}
+}
+
+// warnKept names former occupants that an undo window keeps: they are stopped, not
+// gone, and nothing here ends them.
+func (s *seatPlan) warnKept() {
+	for _, pane := range s.w.inv.Panes {
+		if pane.Seat == s.seat.ID && pane.ID != s.at.pane.ID && !pane.Dead && strings.HasPrefix(pane.Session, "_rig-") {
+			s.p.Warnings = append(s.p.Warnings, "generation "+pane.Gen+" is kept, stopped, in session "+pane.Session+" until its undo window closes")
+		}
 	}
 }
 

@@ -37,7 +37,6 @@ func planSetToken(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	if agent {
 		s.checkToken(ctx, p.Request.Secret)
 	}
-	s.fact("token", secretDigest(s.last.Token.Reveal())+" "+string(s.last.Provenance))
 	s.change("resume token", tokenWord(s.last.Token, s.last.Provenance), "the one given on standard input (operator)")
 	s.stays("the running process: nothing is typed and nothing is restarted", "the continuity outcome: a token on record proves nothing",
 		"name, seat id, role, edges and inbound work of "+s.address)
