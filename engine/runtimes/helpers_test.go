@@ -34,7 +34,13 @@ func TestMain(m *testing.M) {
 			_ = child.Wait()
 			os.Exit(0)
 		case HookVerb:
-			os.Exit(Hook(os.Stdin, os.Environ(), os.Args[2:]))
+			if os.Getenv("TEST_DIE_CLAIMED") != "" {
+				claimed = func() {
+					_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+					select {} // the signal is on its way
+				}
+			}
+			os.Exit(HookWith(os.Stdin, os.Stdout, os.Environ(), os.Args[2:], nil))
 		case StatusLineVerb:
 			os.Exit(StatusLine(os.Stdin, os.Stdout, os.Environ()))
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"io"
 	"strings"
-	"time"
 )
 
 const (
@@ -21,16 +20,7 @@ const (
 // happens, since another status would block the client or show an error in it.
 // Outside a seat (no RIG_SPOOL) it does nothing.
 func Hook(stdin io.Reader, env, args []string) int {
-	input := readInput(stdin)
-	if len(args) != 1 || !validEvent(args[0]) {
-		return 0
-	}
-	dir := lookup(env, SpoolEnv)
-	if dir == "" {
-		return 0
-	}
-	_ = spoolEvent(dir, args[0], reduceEvent(args[0], input), time.Now()) // a lost event is no reason to disturb the client
-	return 0
+	return HookWith(stdin, nil, env, args, nil)
 }
 
 // readInput takes what we use of stdin and drains the rest, so that the client

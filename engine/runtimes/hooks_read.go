@@ -13,6 +13,7 @@ import (
 type hookPayload struct {
 	SessionID string `json:"session_id"`
 	Path      string `json:"transcript_path"`
+	Cwd       string `json:"cwd"`
 	Source    string `json:"source"`
 	Reason    string `json:"reason"`
 	Error     string `json:"error"`
