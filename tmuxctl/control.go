@@ -66,7 +66,7 @@ type waiter struct {
 // startControl starts a control client and waits until it answers. notify is called
 // from one goroutine for every notification and must not block.
 func startControl(ctx context.Context, r *runner, notify func(event)) (*control, error) {
-	unlock, err := r.lockSessions(ctx, true)
+	unlock, err := r.lockSessions(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -363,7 +363,7 @@ func (c *control) cause() error {
 func (c *control) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	if unlock, err := c.run.lockSessions(ctx, true); err == nil {
+	if unlock, err := c.run.lockSessions(ctx); err == nil {
 		defer unlock()
 	}
 	_, _ = c.do(ctx, []string{"kill-session -t '=" + c.name + ":'"}) // ends the client as well

@@ -53,7 +53,7 @@ func (m *Mux) Create(ctx context.Context, s engine.SessionSpec) (engine.PaneRef,
 		return engine.PaneRef{}, engine.Errorf(engine.CodeUnavailable, "the directory of the tmux socket cannot be made").
 			WithHint("check RIG_TMUX_SOCKET and the rights on %s", filepath.Dir(m.run.socket)).On(op, s.Name).Wrap(err)
 	}
-	unlock, err := m.run.lockSessions(ctx, false)
+	unlock, err := m.run.lockSessions(ctx)
 	if err != nil {
 		return engine.PaneRef{}, on(err, op, s.Name)
 	}
@@ -193,7 +193,7 @@ func (m *Mux) KillSession(ctx context.Context, g engine.Guard) error {
 	// two and the pane lives on in the other, so the pane is ended too. Usually it is
 	// gone by then, and with the last session so is the server: both are success.
 	pane := string(g.Pane)
-	unlock, err := m.run.lockSessions(ctx, false)
+	unlock, err := m.run.lockSessions(ctx)
 	if err != nil {
 		return on(err, "kill_session", pane)
 	}
@@ -210,7 +210,7 @@ func (m *Mux) Rename(ctx context.Context, g engine.Guard, name string) error {
 	if err := checkSessionName(name); err != nil {
 		return on(err, op, string(g.Pane))
 	}
-	unlock, err := m.run.lockSessions(ctx, false)
+	unlock, err := m.run.lockSessions(ctx)
 	if err != nil {
 		return on(err, op, string(g.Pane))
 	}
