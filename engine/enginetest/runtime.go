@@ -16,6 +16,10 @@ type Runtime struct {
 	Faults *Faults
 	// Gate, when set, is where every start waits.
 	Gate engine.Code
+	// Stored, when set, answers what is known of a stored conversation.
+	Stored func(token, cwd string) engine.ConversationState
+	// Named, when set, answers which conversation an occupant writes.
+	Named func(p engine.Probe) engine.Identity
 }
 
 var _ engine.Runtime = (*Runtime)(nil)
@@ -73,6 +77,9 @@ func (r *Runtime) Identify(_ context.Context, p engine.Probe) engine.Identity {
 	if fail, _ := r.Faults.Ask("identify"); fail {
 		return engine.Identity{Why: "an injected failure"}
 	}
+	if r.Named != nil {
+		return r.Named(p)
+	}
 	return engine.Identity{Token: p.Session.Token, Proven: !p.Session.Token.Empty(), Provenance: engine.ProvenanceHook, Why: "as launched"}
 }
 
@@ -86,8 +93,12 @@ func (r *Runtime) Usage(context.Context, engine.Probe) engine.Usage {
 	return engine.Usage{Note: "none in tests", Confidence: engine.ConfidenceNone}
 }
 
-// Conversation implements engine.Runtime: every conversation is on disk.
-func (r *Runtime) Conversation(context.Context, string, string, engine.Homes) engine.ConversationState {
+// Conversation implements engine.Runtime: every conversation is on disk unless
+// Stored says otherwise.
+func (r *Runtime) Conversation(_ context.Context, token, cwd string, _ engine.Homes) engine.ConversationState {
+	if r.Stored != nil {
+		return r.Stored(token, cwd)
+	}
 	return engine.ConversationState{Exists: engine.Present}
 }
 
