@@ -43,7 +43,7 @@ demo: ## a rig of simulated agents on a private tmux server, and the console on 
 test: ## go vet, then every test with -race
 	@.ci/need go tmux git cc
 	go vet $(PACKAGES)
-	go test -race -timeout 20m $(PACKAGES)
+	go test -race -timeout 40m $(PACKAGES)
 
 lint: tools ## gofumpt and golangci-lint, at pinned versions
 	@.ci/lint $(PACKAGES)
