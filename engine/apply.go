@@ -109,13 +109,16 @@ func (e *Engine) ApplyTicket(ctx context.Context, t Ticket, begun func()) (*Rece
 // goes on.
 func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgress)) (*Receipt, error) {
 	var seen int64 = -1
+	var owner Owner
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		now, err := e.d.Store.Changed(ctx)
-		if err == nil && now != seen {
+		// A process that is killed changes nothing any more, so it is asked for too.
+		if err == nil && (now != seen || e.ownerDead(owner)) {
 			seen = now
 			op, steps, err := e.Operation(ctx, opID)
+			owner = op.Owner
 			if err == nil && progress != nil {
 				progress(OpProgress{op, steps})
 			}
@@ -126,7 +129,7 @@ func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgre
 			if err == nil && op.State.Ended() {
 				return receiptOf(op)
 			}
-			if err == nil && e.ownerDead(op.Owner) {
+			if err == nil && op.State == OpUnfinished {
 				return nil, Errorf(CodeInternal, "the process that ran the operation has died").
 					On(string(op.Verb), op.Target).
 					WithHint("`rig op show %s` shows how far it came; finish or roll it back", op.ID)
@@ -146,16 +149,21 @@ func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgre
 func (e *Engine) Operation(ctx context.Context, id string) (Operation, []OperationStep, error) {
 	var op Operation
 	var steps []OperationStep
-	err := e.d.Store.Read(ctx, func(r Reader) error {
+	read := func(r Reader) error {
 		var err error
 		if op, err = r.Operation(id); err != nil {
 			return err
 		}
 		steps, err = r.Steps(id)
 		return err
-	})
+	}
+	err := e.d.Store.Read(ctx, read)
 	if err == nil && !op.State.Ended() && e.ownerDead(op.Owner) {
-		op.State = OpUnfinished
+		// It may have ended the operation and gone since the row was read. Now
+		// that it is gone the row is final.
+		if err = e.d.Store.Read(ctx, read); err == nil && !op.State.Ended() {
+			op.State = OpUnfinished
+		}
 	}
 	return op, steps, err
 }
@@ -169,8 +177,8 @@ func (e *Engine) Operations(ctx context.Context, f OperationFilter) ([]Operation
 		return err
 	})
 	for i := range ops {
-		if !ops[i].State.Ended() && e.ownerDead(ops[i].Owner) {
-			ops[i].State = OpUnfinished
+		if err == nil && !ops[i].State.Ended() && e.ownerDead(ops[i].Owner) {
+			ops[i], _, err = e.Operation(ctx, ops[i].ID)
 		}
 	}
 	return ops, err
