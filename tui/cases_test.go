@@ -60,7 +60,7 @@ func TestB84LettersInAFieldAreText(t *testing.T) {
 func TestB86AnySize(t *testing.T) {
 	t.Parallel()
 	odd := [][2]int{{120, 40}, {0, 0}, {1, 1}, {10, 3}, {19, 5}, {80, 1}, {1, 80}, {300, 100}, {39, 12}, {40, 11}, {40, 12}, {60, 17}, {110, 12}, {59, 40}, {120, 40}}
-	for _, n := range []int{0, 7, 60} {
+	for _, n := range []int{0, 60} {
 		for _, st := range states {
 			d := drive(t, tuitest.Fleet(n), options())
 			if n > 0 {
@@ -131,7 +131,7 @@ func TestB87ForeignTextNeverMovesABorder(t *testing.T) {
 			}
 			d.send(framesMsg{frames})
 			st.go_(d)
-			for _, w := range []int{41, 60, 61, 80, 81, 110, 111, 121, 200} {
+			for _, w := range []int{41, 60, 81, 111, 200} {
 				d.size(w, 40)
 				for _, l := range d.frame() {
 					if bad := foreign(l); bad != "" {

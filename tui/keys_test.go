@@ -117,14 +117,17 @@ func hasItem(items []pickItem, a *action) bool {
 // action can be asked on every screen without a fault.
 func TestEveryKeyOnEveryScreen(t *testing.T) {
 	t.Parallel()
-	for _, f := range []*engine.Fleet{nil, tuitest.Fleet(0), tuitest.Fleet(13)} {
+	for _, f := range []*engine.Fleet{nil, tuitest.Fleet(0), tuitest.Fleet(7)} {
 		for _, s := range screenList() {
+			if f == nil && s.id != screenFleet {
+				continue
+			}
 			for _, a := range allActions() {
+				if a.in&s.in == 0 {
+					continue
+				}
 				for _, k := range a.keys {
 					d := drive(t, f, options())
-					if f == nil && s.id != screenFleet {
-						continue
-					}
 					d.m.cur = s.id
 					d.run(d.m.renew(s.id))
 					d.keys(k)

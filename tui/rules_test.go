@@ -35,8 +35,8 @@ func TestUpdateAndViewNeverCallTheEngine(t *testing.T) {
 				continue
 			}
 			d.keys(k)
-			d.m.View()
 		}
+		d.m.View()
 		d.panes(3)
 		d.send(fleetMsg{acked(d)})
 		d.send(tea.PasteMsg{Content: "x"})

@@ -94,7 +94,12 @@ func tameCluster(c string) string {
 }
 
 // width is the number of cells a text takes, escapes not counted.
-func width(s string) int { return ansi.StringWidth(s) }
+func width(s string) int {
+	if plainASCII(s) {
+		return len(s)
+	}
+	return ansi.StringWidth(s)
+}
 
 // pad fills a text with spaces up to w cells; a longer one is cut at the end.
 func pad(s string, w int) string {
