@@ -99,6 +99,7 @@ func New(d Deps) *Engine {
 		VerbImageCreate: planImageCreate, VerbImageDelete: planImageDelete, VerbImagePrune: planImagePrune,
 		VerbImagePin: planImagePin, VerbImageUnpin: planImagePin,
 		VerbSetModel: planSetModel, VerbSetToken: planSetToken, VerbClearAttention: planClearAttention,
+		VerbSnapshot: planSnapshot,
 	}
 	e.steps = stepTable()
 	return e

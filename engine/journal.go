@@ -222,6 +222,7 @@ func (r *run) finish() (*Receipt, error) {
 	}
 	rec.OK, rec.Outcome = clean, string(state)
 	rec.Operation = ReceiptOp{ID: r.op.ID, State: state, Build: r.e.d.Build}
+	r.judgeSnapshot(rec)
 	r.op.State, r.op.EndedAt = state, r.e.d.Clock.Now()
 	r.op.Receipt = mustJSON(rec)
 	if rec.Error != nil {

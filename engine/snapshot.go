@@ -1,6 +1,29 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
+
+// Kinds of snapshots.
+const (
+	SnapshotManual     = "manual"
+	SnapshotPreDown    = "auto-pre-down"
+	SnapshotPeriodic   = "auto-periodic"
+	SnapshotPreRestore = "pre_restore"
+)
+
+// States of a snapshot. Only a complete one is ever chosen.
+const (
+	SnapshotComplete = "complete"
+	SnapshotPartial  = "partial" // tmux could not be seen, or showed none of the bound seats
+)
+
+// Where a snapshot's roster comes from.
+const (
+	RosterTopology = "materialized_topology" // every seat that the rig had
+	RosterExplicit = "operator_explicit"     // the seats that an operator named
+)
 
 // SnapshotData is what a snapshot keeps of a rig. It holds raw tokens: it is
 // stored with mode 0600 like the record and never printed whole.
@@ -23,40 +46,49 @@ type SnapshotSession struct {
 
 // SnapshotRoster says which seats a later restore is to judge.
 type SnapshotRoster struct {
-	Source   string   `json:"source"` // materialized_topology or operator_explicit
-	Intended []string `json:"intended_seats"`
+	Source   string   `json:"source"`         // materialized_topology or operator_explicit
+	Intended []string `json:"intended_seats"` // logical ids
 }
 
 // doSnapshot saves what the record and tmux show of a rig. A failure is told and
 // is not an error: the verb that asked goes on.
 func doSnapshot(ctx context.Context, r *run, s Step) (Evidence, error) {
-	row, err := r.e.makeSnapshot(ctx, s.Args["rig_id"], s.Args["kind"])
+	row, err := r.e.makeSnapshot(ctx, s.Args["rig_id"], s.Args["kind"], nil)
 	if err == nil {
-		err = r.lease.fenced(ctx, func(tx Tx) error {
-			if err := tx.InsertSnapshot(row); err != nil {
-				return err
-			}
-			rig, err := tx.Rig(row.RigID)
-			if err != nil {
-				return err
-			}
-			_, err = r.rigEvent(tx, "snapshot.created", rig, Evidence{"snapshot_id": row.ID, "kind": row.Kind, "status": row.Status, "note": row.Note})
-			return err
-		})
+		err = r.lease.fenced(ctx, func(tx Tx) error { return r.putSnapshot(tx, row) })
 	}
 	if err != nil {
 		r.warn("the snapshot failed: " + err.Error())
 		return Evidence{"failed": err.Error()}, nil
 	}
-	if row.Status != "complete" {
+	if row.Status != SnapshotComplete && row.Kind != SnapshotPreRestore {
 		r.warn("the snapshot is " + row.Status + ": " + row.Note)
 	}
 	return Evidence{"snapshot_id": row.ID, "status": row.Status, "note": row.Note}, nil
 }
 
-// makeSnapshot reads a rig into a row. When tmux could not be seen the row says
-// partial: it is never taken for a healthy one.
-func (e *Engine) makeSnapshot(ctx context.Context, rigID, kind string) (SnapshotRow, error) {
+// putSnapshot stores a snapshot and its event together.
+func (r *run) putSnapshot(tx Tx, row SnapshotRow) error {
+	if err := tx.InsertSnapshot(row); err != nil {
+		return err
+	}
+	rig, err := tx.Rig(row.RigID)
+	if err != nil {
+		return err
+	}
+	_, err = r.rigEvent(tx, "snapshot.created", rig, snapshotEvidence(row))
+	return err
+}
+
+func snapshotEvidence(row SnapshotRow) Evidence {
+	return Evidence{"snapshot_id": row.ID, "kind": row.Kind, "status": row.Status, "note": row.Note}
+}
+
+// makeSnapshot reads a rig into a row. Where tmux could not be seen, or shows
+// none of the seats that the record binds, the row says partial: a server that is
+// going down must not leave a snapshot that passes for a healthy one. intended
+// names the roster, nil = every seat.
+func (e *Engine) makeSnapshot(ctx context.Context, rigID, kind string, intended []string) (SnapshotRow, error) {
 	w, err := e.look(ctx)
 	if err != nil {
 		return SnapshotRow{}, err
@@ -65,26 +97,64 @@ func (e *Engine) makeSnapshot(ctx context.Context, rigID, kind string) (Snapshot
 	if !ok {
 		return SnapshotRow{}, Errorf(CodeRigNotFound, "no rig %s", rigID).WithHint("`rig ps` lists the rigs")
 	}
-	d := SnapshotData{Version: 1, Rig: rig, Seats: w.seatsOf(rigID), Roster: SnapshotRoster{Source: "materialized_topology"}}
+	d := w.snapshotOf(rig, intended)
+	row := SnapshotRow{ID: e.d.IDs.New(), RigID: rigID, Kind: kind, Status: SnapshotComplete, Data: mustJSON(d), CreatedAt: w.now}
+	if note := w.blindness(rig); note != "" {
+		row.Status, row.Note = SnapshotPartial, note
+	}
+	return row, nil
+}
+
+func (w *world) snapshotOf(rig Rig, intended []string) SnapshotData {
+	d := SnapshotData{
+		Version: 1, Rig: rig, Seats: w.seatsOf(rig.ID), Pods: []Pod{}, Edges: []Edge{}, Sessions: []SnapshotSession{},
+		Roster: SnapshotRoster{Source: RosterTopology, Intended: []string{}},
+	}
+	if d.Seats == nil {
+		d.Seats = []Seat{}
+	}
 	for _, p := range w.rec.Pods {
-		if p.RigID == rigID {
+		if p.RigID == rig.ID {
 			d.Pods = append(d.Pods, p)
 		}
 	}
 	for _, ed := range w.rec.Edges {
-		if ed.RigID == rigID {
+		if ed.RigID == rig.ID {
 			d.Edges = append(d.Edges, ed)
 		}
 	}
 	for _, seat := range d.Seats {
 		d.Roster.Intended = append(d.Roster.Intended, seat.Logical())
 		if last, ok := w.latest[seat.ID]; ok {
-			d.Sessions = append(d.Sessions, SnapshotSession{last, last.Token.Reveal(), w.locate(seat.ID).presence.String()})
+			raw := last.Token.Reveal()
+			last.Token = ResumeToken{} // it marshals redacted, which nothing could read back
+			d.Sessions = append(d.Sessions, SnapshotSession{last, raw, w.locate(seat.ID).presence.String()})
 		}
 	}
-	row := SnapshotRow{ID: e.d.IDs.New(), RigID: rigID, Kind: kind, Status: "complete", Data: mustJSON(d), CreatedAt: w.now}
-	if w.inv.Server != Present {
-		row.Status, row.Note = "partial", "tmux was "+w.inv.Server.String()+" when it was made"
+	if intended != nil {
+		d.Roster = SnapshotRoster{Source: RosterExplicit, Intended: intended}
 	}
-	return row, nil
+	return d
+}
+
+// blindness says why a look at tmux does not show a rig as the record has it, ""
+// when it does. A rig without a bound seat needs no tmux to be seen.
+func (w *world) blindness(rig Rig) string {
+	bound, seen := 0, 0
+	for _, s := range w.seatsOf(rig.ID) {
+		if _, ok := w.bindings[s.ID]; !ok {
+			continue
+		}
+		bound++
+		if w.locate(s.ID).presence == Present {
+			seen++
+		}
+	}
+	switch {
+	case bound == 0 || seen > 0:
+		return ""
+	case w.inv.Server == Present:
+		return fmt.Sprintf("tmux showed none of its %d bound seats", bound)
+	}
+	return fmt.Sprintf("tmux was %s, and %d seats are bound on record", w.inv.Server, bound)
 }

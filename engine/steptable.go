@@ -47,5 +47,6 @@ func stepTable() map[StepKind]executor {
 	}
 	maps.Copy(table, shrinkSteps())
 	maps.Copy(table, imageSteps())
+	maps.Copy(table, restoreSteps())
 	return table
 }
