@@ -248,7 +248,7 @@ func TestKilledConsoleLeavesNothing(t *testing.T) {
 	}
 }
 
-// A session that a killed start left behind is removed by the next console; one that
+// A control session that was left behind is removed by the next console; one that
 // is in use is not.
 func TestSweepOfLeftSessions(t *testing.T) {
 	t.Parallel()

@@ -20,8 +20,10 @@ type hold struct {
 	file *os.File // for the client to inherit
 }
 
-// holdProgram opens the pipe, removes its name and waits.
-const holdProgram = `exec <"$1" && rm -f "$1" && exec cat`
+// holdProgram opens the pipe, removes its name and waits for the end. The first open
+// never blocks, and makes the second one not block either when the client is gone
+// already; with it closed again, the client is the only writer.
+const holdProgram = `exec 3<>"$1" && exec 4<"$1" && exec 3>&- && rm -f "$1" && exec cat <&4`
 
 // newHold makes the pipe; name makes it unique.
 func newHold(name string) (*hold, error) {
@@ -45,9 +47,8 @@ func (h *hold) argv() []string { return []string{"sh", "-c", holdProgram, "sh", 
 // remove deletes the name, in case the program never came to it.
 func (h *hold) remove() { _ = os.Remove(h.path) }
 
-// sweep removes control sessions without a client. There are none but after a kill in
-// the moments between the start of a client and that of its session's program, which
-// then waits for a writer for ever.
+// sweep removes control sessions without a client: those of a build or a machine on
+// which the hold did not work.
 func (c *control) sweep(ctx context.Context) {
 	answers, err := c.do(ctx, []string{"list-sessions -F '#{session_attached} #{session_name}'"})
 	if err != nil || answers[0].err != nil {
