@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// opViews lists the operations that have not ended.
+// opViews lists the operations that have not ended, and those that can be undone.
 func (b *builder) opViews() []OpView {
 	out := []OpView{}
-	for _, op := range b.in.Record.Open {
+	for _, op := range append(append([]Operation(nil), b.in.Record.Open...), b.in.Undoable...) {
 		v := OpView{
 			ID: op.ID, Verb: op.Verb, Target: op.Target, State: op.State, Operator: op.Operator,
 			StartedAt: op.StartedAt, EndedAt: op.EndedAt, Error: op.Error, UndoUntil: op.UndoUntil,

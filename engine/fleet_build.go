@@ -17,6 +17,7 @@ type FleetInput struct {
 	Identity map[string]PaneIdentity
 	Foreign  map[string][]int // living processes outside a seat that have its conversation open
 	Dead     map[string]bool  // by operation id: its owner is proven dead
+	Undoable []Operation      // ended, and inside their undo window
 	Steps    map[string][]OperationStep
 	Recent   []Event
 	Now      time.Time

@@ -40,6 +40,7 @@ type observer struct {
 	screens   map[string][]string
 	recent    []Event
 	steps     map[string][]OperationStep
+	undoable  []Operation
 	dead      map[string]bool
 	last      *Fleet
 	kept      samples
@@ -67,6 +68,7 @@ func (o *observer) readRecord(ctx context.Context) bool {
 	var rec *Record
 	var recent []Event
 	steps := map[string][]OperationStep{}
+	var undoable []Operation
 	if err == nil {
 		err = o.e.d.Store.Read(ctx, func(r Reader) error {
 			var err error
@@ -74,6 +76,9 @@ func (o *observer) readRecord(ctx context.Context) bool {
 				return err
 			}
 			if recent, err = r.Events(EventFilter{Newest: true, Limit: recentEvents}); err != nil {
+				return err
+			}
+			if undoable, err = undoableOps(r, o.e.d.Clock.Now()); err != nil {
 				return err
 			}
 			for _, op := range rec.Open {
@@ -89,8 +94,20 @@ func (o *observer) readRecord(ctx context.Context) bool {
 		o.recErr = err
 		return changed
 	}
-	o.rec, o.recMark, o.recErr, o.recent, o.steps = rec, mark, nil, recent, steps
+	o.rec, o.recMark, o.recErr, o.recent, o.steps, o.undoable = rec, mark, nil, recent, steps, undoable
 	return true
+}
+
+// undoableOps lists the newest operations whose undo window is open.
+func undoableOps(r Reader, now time.Time) ([]Operation, error) {
+	ops, err := r.Operations(OperationFilter{Limit: 50})
+	var out []Operation
+	for _, op := range ops {
+		if op.State.Ended() && op.UndoUntil.After(now) {
+			out = append(out, op)
+		}
+	}
+	return out, err
 }
 
 // readOwners asks whether the owners of open operations still live.
@@ -238,7 +255,7 @@ func (o *observer) capture(ctx context.Context, probes []*Probe) {
 func (o *observer) picture() (*Fleet, bool) {
 	f := BuildFleet(FleetInput{
 		Record: o.rec, Inv: o.inv, Live: o.live, Socket: o.e.d.Mux.Socket(), Activity: o.activity, Since: o.since,
-		Usage: o.usage, Identity: o.identity, Foreign: o.foreign, Dead: o.dead, Steps: o.steps, Recent: o.recent, Now: o.e.d.Clock.Now(),
+		Usage: o.usage, Identity: o.identity, Foreign: o.foreign, Dead: o.dead, Undoable: o.undoable, Steps: o.steps, Recent: o.recent, Now: o.e.d.Clock.Now(),
 	})
 	if o.recErr != nil {
 		f.RecordErr = o.recErr.Error()
