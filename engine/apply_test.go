@@ -359,8 +359,10 @@ func (b *bench) invariants(rt *rapid.T, rec *engine.Receipt, err error) {
 			rt.Fatalf("pane %s of %s runs and nobody is bound to it", p.ID, p.Session)
 		}
 	}
-	if len(f.Ops) != 0 {
-		rt.Fatalf("an operation did not end: %+v", f.Ops)
+	for _, op := range f.Ops {
+		if !op.State.Ended() || op.UndoUntil.IsZero() {
+			rt.Fatalf("an operation did not end: %+v", op)
+		}
 	}
 	if err == nil && rec.OK {
 		for _, s := range rec.Seats {

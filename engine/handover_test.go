@@ -168,6 +168,10 @@ func TestUndoBringsTheIncumbentBack(t *testing.T) {
 	b.run(t, upRequest())
 	before, token := b.seat(t, "dev.m0"), b.token(t, "dev.m0")
 	rec := b.run(t, handoverRequest("dev.m0", "fresh"))
+	f, err := b.e.Fleet(context.Background())
+	if err != nil || len(f.Ops) != 1 || f.Ops[0].ID != rec.Operation.ID || f.Ops[0].UndoUntil.IsZero() {
+		t.Errorf("the picture does not offer the undo: %v %+v", err, f)
+	}
 	undo := b.run(t, request(engine.VerbUndo, rec.Operation.ID, struct{}{}))
 	if !undo.OK {
 		t.Fatalf("undo: %+v", undo)
