@@ -20,6 +20,7 @@ type Config struct {
 	PollEvery     time.Duration // fallback inventory interval of the observer
 	UndoWindow    time.Duration // how long a handover can be undone; negative = not at all
 	GateWait      time.Duration // how long a gate in staging is offered to a person
+	CompactWait   time.Duration // how long each stage of a guided compaction may take
 }
 
 // DefaultConfig gives the documented defaults.
@@ -29,6 +30,7 @@ func DefaultConfig() Config {
 		PaneWidth: 160, PaneHeight: 48, LeaseTTL: 15 * time.Second,
 		SubmitPause: 300 * time.Millisecond, VerifyTimeout: 5 * time.Second,
 		PollEvery: 2 * time.Second, UndoWindow: 10 * time.Minute, GateWait: time.Minute,
+		CompactWait: 2 * time.Minute,
 	}
 }
 
@@ -99,6 +101,7 @@ func New(d Deps) *Engine {
 		VerbImageCreate: planImageCreate, VerbImageDelete: planImageDelete, VerbImagePrune: planImagePrune,
 		VerbImagePin: planImagePin, VerbImageUnpin: planImagePin,
 		VerbSetModel: planSetModel, VerbSetToken: planSetToken, VerbClearAttention: planClearAttention,
+		VerbCompact:  planCompact,
 		VerbSnapshot: planSnapshot,
 	}
 	e.steps = stepTable()
@@ -115,6 +118,7 @@ func fillConfig(c *Config, def Config) {
 		{&c.PollEvery, &def.PollEvery},
 		{&c.UndoWindow, &def.UndoWindow},
 		{&c.GateWait, &def.GateWait},
+		{&c.CompactWait, &def.CompactWait},
 	}
 	for _, d := range durations {
 		if *d.have == 0 {

@@ -48,5 +48,6 @@ func stepTable() map[StepKind]executor {
 	maps.Copy(table, shrinkSteps())
 	maps.Copy(table, imageSteps())
 	maps.Copy(table, restoreSteps())
+	maps.Copy(table, compactSteps())
 	return table
 }

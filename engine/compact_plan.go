@@ -1,0 +1,190 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// VerbCompact compacts the conversation of one Claude seat, guided.
+const VerbCompact Verb = "compact"
+
+// CompactArgs are the arguments of `rig compact`.
+type CompactArgs struct {
+	SkipMap   bool `json:"skip_map,omitempty"`  // do not ask the seat for a restore map
+	Automatic bool `json:"automatic,omitempty"` // the managed policy asks, not a person
+}
+
+// Step kinds of a guided compaction.
+const (
+	StepCompactPacket  StepKind = "compact_packet"
+	StepCompactPrep    StepKind = "compact_prepare"
+	StepCompactSend    StepKind = "compact_send"
+	StepCompactProve   StepKind = "compact_prove"
+	StepCompactRecord  StepKind = "compact_record"
+	StepCompactRestore StepKind = "compact_restore"
+	StepCompactAudit   StepKind = "compact_audit"
+	StepCompactVerdict StepKind = "compact_verdict"
+)
+
+// compactSteps are the executors of a guided compaction.
+func compactSteps() map[StepKind]executor {
+	return map[StepKind]executor{
+		StepCompactPacket:  {do: doCompactPacket},
+		StepCompactPrep:    {do: doCompactPrep},
+		StepCompactSend:    {do: doCompactSend, undo: undoCompactSend},
+		StepCompactProve:   {do: doCompactProve},
+		StepCompactRecord:  {commit: commitCompacted},
+		StepCompactRestore: {do: doCompactRestore},
+		StepCompactAudit:   {do: doCompactAudit},
+		StepCompactVerdict: {commit: commitVerdict},
+	}
+}
+
+// planCompact plans prep, /compact, restore and audit of one seat. It is refused
+// for every seat that a compaction cannot help: a compaction unblocks nothing.
+func planCompact(ctx context.Context, e *Engine, w *world, p *Plan) error {
+	args, err := DecodeArgs[CompactArgs](p.Request)
+	if err != nil {
+		return err
+	}
+	s, err := e.planSeat(ctx, w, p)
+	if err != nil {
+		return err
+	}
+	p.Detached = true
+	p.Command = CommandLine(compactWords(s.address, args, p.Reason)...)
+	s.whereFacts()
+	policy, _, _ := RigCompaction(w.rigs[s.seat.RigID])
+	if policy == nil {
+		policy = &ClaudeCompaction{}
+	}
+	p.SetInput("compaction", *policy)
+	s.fact("texts", secretDigest(policy.PreCompactInstruction+"\x00"+policy.CompactInstruction+"\x00"+policy.MessageInline+"\x00"+policy.PostRestoreAudit))
+	s.blockCompact(ctx)
+	s.compactPhases(args)
+	s.change("occupant_lifecycle", string(s.seat.Lifecycle), string(LifecycleCompacted)+", until its audit passes")
+	s.stays("seat, occupant, generation, binding, native id", "the client's own session, auth and transcript files: nothing of ours writes them")
+	p.Warnings = append(p.Warnings, "what was said before is replaced by the client's own summary; that cannot be undone")
+	return nil
+}
+
+func compactWords(address string, args CompactArgs, reason string) []string {
+	words := []string{"rig", "compact", address}
+	if args.SkipMap {
+		words = append(words, "--skip-map")
+	}
+	if reason != "" {
+		words = append(words, "--reason", reason)
+	}
+	return words
+}
+
+func (s *seatPlan) compactPhases(args CompactArgs) {
+	mode := "manual"
+	if args.Automatic {
+		mode = "automatic"
+	}
+	prepare := Phase{ID: "prepare", Title: "Phase A - prepare: what must survive is on disk first", Steps: []Step{
+		s.step("packet", StepCompactPacket, EffectOneWay, "write the restore packet and check it on disk"),
+	}}
+	if !args.SkipMap {
+		prepare.Steps = append(prepare.Steps, s.step("prep", StepCompactPrep, EffectOneWay, "ask the seat for its own restore map and wait until it is whole", "mode", mode))
+	}
+	compact := Phase{ID: "compact", Title: "Phase B - the client compacts its conversation", Steps: []Step{
+		s.step("send", StepCompactSend, EffectOneWay, "type /compact once, when it is idle and its input box is empty", "mode", mode),
+		s.step("prove", StepCompactProve, EffectNone, "prove it by the client's own record; a failure beats a proof"),
+		s.step("record", StepCompactRecord, EffectCommit, "record: "+NotAudited),
+	}}
+	after := Phase{ID: "restore", Title: "Phase C - restore and audit", Steps: []Step{
+		s.step("restore", StepCompactRestore, EffectOneWay, "one typed line starts the restore that its hook was given"),
+		s.step("audit", StepCompactAudit, EffectOneWay, "ask what it knows now: current work and next owner"),
+		s.step("verdict", StepCompactVerdict, EffectCommit, "record whether the audit passed"),
+	}}
+	s.p.Phases = []Phase{prepare, compact, after}
+}
+
+// blockCompact collects every reason why this seat is not compacted now.
+func (s *seatPlan) blockCompact(ctx context.Context) {
+	look := "look at it: rig attach " + s.address
+	switch {
+	case s.seat.Runtime != RuntimeClaude:
+		s.block(CodeRuntimeFilter, "a "+string(s.seat.Runtime)+" seat keeps its context by other means; nothing was sent", "only claude-code seats are compacted in place")
+		return
+	case s.seat.Generation == 0 || !s.had():
+		s.block(CodeNoGeneration, "rig launch brings it up", "the seat has no occupant that could be named")
+		return
+	case s.at.presence == Unknown:
+		s.block(CodeTmuxProbeFailed, "`rig doctor` says what is wrong with tmux", "%s", s.at.why)
+		return
+	case !s.live():
+		s.block(CodeSessionMissing, "rig seat status "+s.address, "nothing runs in the seat: %s", orText(s.at.why, "its process has ended"))
+		return
+	case s.last.Origin == OriginClaimed:
+		s.block(CodeClaimedSession, "compact it by hand, or hand the seat over", "its occupant is an adopted session, whose hooks are not ours")
+	}
+	for _, op := range s.w.rec.Open {
+		if l, held := s.w.leases["seat:"+s.seat.ID]; held && l.OpID == op.ID {
+			s.block(CodeAlreadyCompacting, "`rig op show "+op.ID+"` follows it", "%s by %s is under way", op.Verb, orText(op.Operator, "somebody"))
+		}
+	}
+	rt, err := s.e.runtime(s.seat.Runtime)
+	if err != nil {
+		s.p.BlockSeat(s.address, err)
+		return
+	}
+	if _, ok := rt.(compactor); !ok {
+		s.block(CodeNotSupported, "use a newer build", "this build cannot prove a compaction")
+		return
+	}
+	t := target{seat: s.seat, session: s.last, address: s.address, guard: s.w.guard(s.seat), pane: s.at.pane, rt: rt}
+	screen := s.e.screen(ctx, t.pane.ID)
+	probe := t.probe(s.e, screen)
+	if err := mayCompact(t, rt.Activity(ctx, probe), screen); err != nil {
+		s.p.BlockSeat(s.address, err)
+	}
+	if u := rt.Usage(ctx, probe); !u.Known {
+		s.block(CodeNoUsage, "wait for an answer of the seat, then try again; `rig explain "+s.address+" context`", "nothing is known of its context: %s", orText(u.Note, "no sample"))
+	}
+	if s.last.Startup == StartupAttention {
+		s.block(CodeNeedsInput, look, "its start still waits for a person: %s", s.last.StartupNote)
+	}
+}
+
+// mayCompact says whether a client in this state may be told to compact: only an
+// idle one with an empty input box.
+func mayCompact(t target, act Activity, screen []string) error {
+	hint := "look at it: rig attach " + t.address
+	var err *Error
+	switch act.State {
+	case ActivityWaiting:
+		err = Errorf(CodeNeedsInput, "it waits for a person: %s", act.Why)
+	case ActivityLimit:
+		err = Errorf(CodeUsageLimited, "it is at a usage limit: %s", act.Why)
+		hint = "a compaction is a request too; wait for the reset"
+	case ActivityUnknown:
+		err = Errorf(CodeActivityUnknown, "nobody can tell what it does: %s", orText(act.Why, "no evidence"))
+	case ActivityExited:
+		err = Errorf(CodeSessionMissing, "its client has ended: %s", act.Why)
+		hint = "launch it again"
+	case ActivityBusy:
+		err = Errorf(CodeMidWork, "it is at work: %s", act.Why)
+		hint = "rig wait " + t.address + ", then try again"
+	case ActivityIdle:
+		if r, ok := t.rt.(draftReader); ok {
+			if draft, shown := r.InputBox(screen); shown && strings.TrimSpace(draft) != "" {
+				err = Errorf("draft_present", "somebody's draft stands in its input box").With("draft_characters", utf8.RuneCountInString(draft))
+				hint = "send or clear the draft in the pane first: rig attach " + t.address
+			}
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	return err.On("compact", t.address).WithHint("%s", hint)
+}
+
+// compactTag stands in every line that an attempt types, so that each can be found
+// again in the seat's own record.
+func compactTag(opID string) string { return fmt.Sprintf("[compaction %s]", opID) }

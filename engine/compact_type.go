@@ -1,0 +1,217 @@
+package engine
+
+import (
+	"context"
+	"time"
+)
+
+// compaction is one attempt at work: what each of its steps needs.
+type compaction struct {
+	r    *run
+	s    Step
+	text ClaudeCompaction
+	tag  string
+}
+
+func (r *run) compaction(s Step) compaction {
+	v, _ := r.plan.Input("compaction")
+	policy, _ := v.(ClaudeCompaction)
+	return compaction{r: r, s: s, text: policy, tag: compactTag(r.plan.ID)}
+}
+
+// cancelKey is where a cancel of an attempt is left.
+func cancelKey(opID string) string { return "compact/cancel/" + opID }
+
+// target resolves the seat anew and refuses when another occupant sits there.
+func (c compaction) target(ctx context.Context) (target, error) {
+	t, err := c.r.e.target(ctx, c.s.Seat)
+	if err != nil {
+		return t, err
+	}
+	if genTag(t.seat.Generation) != c.s.Args["generation"] {
+		return t, Errorf(CodeStaleGeneration, "another occupant sits in the seat now").On("compact", c.s.Seat).
+			WithHint("`rig seat status %s`", c.s.Seat)
+	}
+	return t, nil
+}
+
+// cancelled refuses to go on when somebody has cancelled the attempt.
+func (c compaction) cancelled(ctx context.Context) error {
+	by := ""
+	err := c.r.e.d.Store.Read(ctx, func(r Reader) error {
+		var err error
+		by, err = r.Meta(cancelKey(c.r.plan.ID))
+		return err
+	})
+	if err != nil || by == "" {
+		return err
+	}
+	return Errorf(CodePrepCancelled, "cancelled by %s; /compact was not typed", by).On("compact", c.s.Seat).
+		WithHint("the restore packet stays; run it again when you want")
+}
+
+// compactPoll is how often a waiting step looks.
+const compactPoll = 150 * time.Millisecond
+
+// until looks again and again until done says so, the time is up, or the seat
+// changed its occupant. It gives timeout's error when time is up.
+func (c compaction) until(ctx context.Context, limit time.Duration, done func(ctx context.Context, t target, p Probe) (bool, error), timeout func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for {
+		t, err := c.target(ctx)
+		if err == nil {
+			var ok bool
+			if ok, err = done(ctx, t, t.probe(c.r.e, c.r.e.screen(ctx, t.pane.ID))); ok && err == nil {
+				return nil
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			return err
+		}
+		if pause(ctx, compactPoll) != nil {
+			return timeout()
+		}
+	}
+}
+
+// passing are refusals that may go by themselves while a step waits.
+func passing(err error) bool {
+	switch CodeOf(err) {
+	case CodeMidWork, CodeActivityUnknown, "draft_present":
+		return true
+	}
+	return false
+}
+
+// idle waits until the seat may be typed into.
+func (c compaction) idle(ctx context.Context, limit time.Duration, cancellable bool) error {
+	var last error
+	return c.until(ctx, limit, func(ctx context.Context, t target, p Probe) (bool, error) {
+		if cancellable {
+			if err := c.cancelled(ctx); err != nil {
+				return false, err
+			}
+		}
+		last = mayCompact(t, t.rt.Activity(ctx, p), p.Screen)
+		if last == nil || passing(last) {
+			return last == nil, nil
+		}
+		return false, last
+	}, func() error {
+		if CodeOf(last) == "draft_present" {
+			return last
+		}
+		why := "nothing was seen of it"
+		if last != nil {
+			why = last.Error()
+		}
+		return Errorf(CodeIdleTimeout, "it did not become idle: %s", why).On("compact", c.s.Seat).
+			WithHint("nothing was typed; try again when it is idle: rig wait %s", c.s.Seat)
+	})
+}
+
+// line types one line into the idle seat, once. A line that may or may not have
+// arrived is never typed again.
+func (c compaction) line(ctx context.Context, text string, verify bool) (Delivery, error) {
+	t, err := c.target(ctx)
+	if err != nil {
+		return Delivery{}, err
+	}
+	screen := c.r.e.screen(ctx, t.pane.ID)
+	if err := mayCompact(t, t.rt.Activity(ctx, t.probe(c.r.e, screen)), screen); err != nil {
+		return Delivery{}, err
+	}
+	before := c.r.e.evidence(ctx, t)
+	uncertain := func(d Delivery, cause error) (Delivery, error) {
+		return d, Errorf(CodeUncertain, "what was typed may or may not have arrived: %s", d.Why).On("compact", c.s.Seat).Wrap(cause).
+			WithHint("it is not typed again; look at the pane: rig attach %s", c.s.Seat)
+	}
+	if err := c.r.e.d.Mux.Paste(ctx, t.guard, text); err != nil {
+		if CodeOf(err) == CodePaneMismatch || CodeOf(err) == CodeNotFound {
+			return Delivery{Outcome: "not-sent", Why: err.Error()}, err
+		}
+		return uncertain(Delivery{Outcome: "uncertain", Why: "the paste was not confirmed"}, err)
+	}
+	if err := pause(ctx, c.r.e.d.Config.SubmitPause); err != nil {
+		return uncertain(Delivery{Outcome: "typed-not-submitted", Why: "interrupted before Enter"}, err)
+	}
+	if err := c.r.e.d.Mux.Keys(ctx, t.guard, "Enter"); err != nil {
+		return uncertain(Delivery{Outcome: "typed-not-submitted", Why: "Enter was not confirmed"}, err)
+	}
+	d := Delivery{Outcome: "submitted", Why: "the outcome is proven by the next step"}
+	if verify {
+		d = c.r.e.confirm(ctx, t, before, text)
+	}
+	return d, c.r.e.noteSend(ctx, t, d, len(text))
+}
+
+// compactor gives the runtime's own word on compactions.
+func (t target) compactor() (compactor, error) {
+	if r, ok := t.rt.(compactor); ok {
+		return r, nil
+	}
+	return nil, Errorf(CodeNotSupported, "this runtime cannot prove a compaction").On("compact", t.address).WithHint("only claude-code seats are compacted in place")
+}
+
+// ask types one line, unless this step has typed it before: a process that died
+// after typing has left that on record, and nothing is typed twice. It gives the
+// moment from which an answer counts.
+func (c compaction) ask(ctx context.Context, text string, limit time.Duration) (CompactionMark, Delivery, error) {
+	if was := c.r.saw(c.s.ID); was["typed"] == true {
+		return CompactionMark{Path: was.Str("path"), Offset: int64(was.Int("offset"))}, Delivery{Outcome: "typed before", Why: "on record"}, nil
+	}
+	if err := c.idle(ctx, limit, false); err != nil {
+		return CompactionMark{}, Delivery{}, err
+	}
+	t, err := c.target(ctx)
+	if err != nil {
+		return CompactionMark{}, Delivery{}, err
+	}
+	cmp, err := t.compactor()
+	if err != nil {
+		return CompactionMark{}, Delivery{}, err
+	}
+	mark, err := cmp.CompactionMark(ctx, t.probe(c.r.e, nil))
+	if err != nil {
+		return mark, Delivery{}, err
+	}
+	if err := c.r.note(ctx, c.s, StepStarted, Evidence{"typed": true, "path": mark.Path, "offset": mark.Offset}, nil); err != nil {
+		return mark, Delivery{}, err
+	}
+	d, err := c.line(ctx, text, true)
+	return mark, d, err
+}
+
+// answer asks the seat one line and waits until it has answered and is idle again.
+func (c compaction) answer(ctx context.Context, text, marker string, limit time.Duration) (string, Delivery, error) {
+	mark, d, err := c.ask(ctx, text, limit)
+	if err != nil {
+		return "", d, err
+	}
+	got := ""
+	err = c.until(ctx, limit, func(ctx context.Context, t target, p Probe) (bool, error) {
+		act := t.rt.Activity(ctx, p)
+		switch act.State {
+		case ActivityWaiting, ActivityLimit, ActivityExited:
+			return false, mayCompact(t, act, p.Screen)
+		case ActivityIdle:
+			cmp, err := t.compactor()
+			if err != nil {
+				return false, err
+			}
+			var found bool
+			got, found = cmp.AnswerTo(ctx, p, mark, marker)
+			return found, nil
+		case ActivityBusy, ActivityUnknown:
+		}
+		return false, nil
+	}, func() error {
+		return Errorf(CodeUnanswered, "it has not answered within %s (%s)", limit, d.Outcome).On("compact", c.s.Seat).
+			WithHint("look at the pane: rig attach %s; nothing is typed again", c.s.Seat)
+	})
+	return got, d, err
+}
+
+// CodeUnanswered says that a seat took a line and did not answer in time.
+const CodeUnanswered Code = "unanswered"
