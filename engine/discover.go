@@ -107,6 +107,8 @@ type Captured struct {
 }
 
 // Capture reads a seat's own pane, whichever pane of its session is active.
+// Native ids on it are printed in their short form: a forked client shows its
+// parent's.
 func (e *Engine) Capture(ctx context.Context, ref string, history int) (Captured, error) {
 	t, err := e.target(ctx, ref)
 	if err != nil {
@@ -119,5 +121,5 @@ func (e *Engine) Capture(ctx context.Context, ref string, history int) (Captured
 	if err != nil {
 		return Captured{}, Errorf("capture_failed", "the pane cannot be read").On("capture", t.address).Wrap(err).WithHint("`rig doctor`")
 	}
-	return Captured{Seat: t.address, Pane: t.pane.ID, Lines: got[0].Lines}, nil
+	return Captured{Seat: t.address, Pane: t.pane.ID, Lines: hideIDs(got[0].Lines)}, nil
 }

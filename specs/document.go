@@ -76,6 +76,7 @@ func (w *documentWalk) value(n *yaml.Node, depth int) (any, error) {
 		return list, nil
 	case yaml.MappingNode:
 		return w.mapping(n, depth)
+	case yaml.ScalarNode:
 	}
 	if n.Kind == 0 || n.ShortTag() == "!!null" {
 		return nil, nil //nolint:nilnil // an empty value

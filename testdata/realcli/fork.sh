@@ -1,0 +1,169 @@
+#!/usr/bin/env bash
+# Forks on the real clients: a Claude Code and a Codex seat that hold a fact are forked by `rig fork`, by a spec and by an agent
+# image. The children know the fact, the parents go on untouched, and after down and up each child comes back as itself. What rig
+# says is compared with what the clients keep in their own files.
+#
+#   testdata/realcli/fork.sh                                        the real clients, from npm
+#   CLAUDE="bin/rig agentsim claude" CODEX="bin/rig agentsim codex" testdata/realcli/fork.sh
+#                                                                   the stand-ins
+#
+# RIG names the program under test (default bin/rig). Last line and exit status: as facts.sh.
+set -u # no pipefail: the first program of some pipelines here is cut off on purpose
+# shellcheck source=testdata/realcli/lib.sh
+. "$(dirname "$0")/lib.sh"
+RIG=$(absolute "${RIG:-bin/rig}")
+[ -x "$RIG" ] || { echo "no program at $RIG: run make build" >&2; exit 1; }
+clients
+workspace
+mock
+codex_extra='approval_policy = "on-request"
+sandbox_mode = "workspace-write"'
+dialogs "$project"
+(cd "$repo" && go build -o "$work/record" ./testdata/realcli/record) || exit 1
+cd "$project" || exit 1
+
+as_json() { local words; read -ra words <<<"$1"; jq -nc '$ARGS.positional' --args -- "${words[@]}"; }
+extra_env=(
+  "RIG_HOME=$work/r" "RIG_CONFIG=$work/rig.yaml" "RIG_TMUX_SOCKET=$work/s"
+  "RIG_CLAUDE_COMMAND=$(as_json "$CLAUDE --permission-mode manual")" "RIG_CODEX_COMMAND=$(as_json "$CODEX")"
+)
+server_used=yes
+
+# R VERB...: runs rig; its answer is in $answer. What it printed is kept for the search for leaked ids.
+answer='' current='' kept=rig
+R() {
+  local status
+  clean_env "$RIG" "$@" >"$work/log/answer" 2>"$work/log/remarks" </dev/null
+  status=$?
+  answer=$(cat "$work/log/answer")
+  cat "$work/log/answer" "$work/log/remarks" >>"$work/log/$kept.txt"
+  return $status
+}
+evidence() {
+  tail -n 12 "$work/log/$kept.txt" | cut -c 1-600
+  [ -n "$current" ] && clean_env "$RIG" capture "$current" 2>/dev/null | grep -v '^ *$' | tail -n 12
+}
+does() {
+  local name=$1
+  shift
+  if R "$@"; then ok "$name"; else not_ok "$name" "rig $*"; fi
+}
+must() {
+  does "$@"
+  [ "$failed" = 0 ] || { verdict; exit 1; }
+}
+status() { R seat status "$1" --json; jq -r "$2" <<<"$answer"; }
+recorded() { "$work/record" -home "$work/r" | jq -r --arg a "$1" "[.[] | select(.seat == \$a)] | last | .$2"; }
+on_screen() { R capture "$1" --lines 60 && grep -qF -- "$2" <<<"$answer"; }
+# filed ID: the file in which a client keeps a conversation.
+filed() { find "$home/.claude/projects" "$home/.codex/sessions" -name "*$1.jsonl" 2>/dev/null | head -n 1; }
+# settled ADDRESS: waits until the seat is at rest.
+settled() { does "$1: at rest" wait "$1" --until idle --timeout 30s; }
+# asks ADDRESS FACT: asks for the codeword and looks for the answer.
+asks() {
+  current=$1
+  does "$1: is asked for the fact" send "$1" 'what is the codeword?' --verify
+  fact "$1: knows it" "[ \$(R capture $1 --lines 60; grep -cF '$2' <<<\"\$answer\") -ge 2 ]"
+  settled "$1"
+  current=''
+}
+
+cat >spec.yaml <<YAML
+version: "0.2"
+name: src
+pods:
+  - id: dev
+    label: Development
+    members:
+      - {id: impl, runtime: claude-code, agent_ref: "builtin:agent", profile: default, cwd: .}
+      - {id: qa, runtime: codex, agent_ref: "builtin:agent", profile: default, cwd: .}
+YAML
+R version
+# shellcheck disable=SC2086 # a client command is words
+echo "# $answer | $(clean_env $CLAUDE --version) | $(clean_env $CODEX --version) | $(tmux -V)"
+must 'the parents come up' up spec.yaml --json
+parents=(dev-impl@src dev-qa@src)
+for p in "${parents[@]}"; do
+  settled "$p"
+  does "$p: is told the fact" send "$p" "The codeword is heron-41." --verify
+  settled "$p"
+done
+claude_parent=$(recorded dev-impl@src token) codex_parent=$(recorded dev-qa@src token)
+# A client goes on noting things about a turn after it has ended, so the old bytes count, and how often somebody spoke.
+claude_file=$(filed "$claude_parent") codex_file=$(filed "$codex_parent")
+claude_size=$(stat -c %s "$claude_file") codex_size=$(stat -c %s "$codex_file")
+# begins FILE SIZE: digest of the first SIZE bytes. spoken FILE: records of what a user said.
+begins() { head -c "$2" "$1" | sha256sum; }
+spoken() { grep -cE '"type":"(user|user_message)"' "$1"; }
+claude_before="$(begins "$claude_file" "$claude_size") $(spoken "$claude_file")"
+codex_before="$(begins "$codex_file" "$codex_size") $(spoken "$codex_file")"
+
+# ---- fork of a seat, of a spec, of an image
+must 'rig fork of the Claude seat' fork dev-impl@src --pod dev --member impl2 --keep-image --image-name kept --json
+must 'rig fork of the Codex seat' fork dev-qa@src --pod dev --member qa2 --json
+cat >kids.yaml <<YAML
+version: "0.2"
+name: kids
+pods:
+  - id: kid
+    label: Kids
+    members:
+      - {id: c, runtime: claude-code, agent_ref: "builtin:agent", profile: default, cwd: ., session_source: {mode: fork, ref: {kind: native_id, value: "$claude_parent"}}}
+      - {id: x, runtime: codex, agent_ref: "builtin:agent", profile: default, cwd: ., session_source: {mode: fork, ref: {kind: native_id, value: "$codex_parent"}}}
+YAML
+must 'a spec with both forks' up kids.yaml --json
+R agent-image preview kept
+echo "$answer" >kept.yaml
+must 'the starter snippet of an image, as printed' up kept.yaml --json
+children=(dev-impl2@src dev-qa2@src kid-c@kids kid-x@kids dev-kept@kept)
+for c in "${children[@]}"; do
+  at_once "$c: is forked" "[ \$(status $c .continuity_outcome) = forked ]"
+  at_once "$c: says from whom, by name" "status $c .forked_from | grep -q '^dev-.*@src (generation 1)'"
+  id=$(recorded "$c" token)
+  at_once "$c: has an id of its own" '[ -n "$id" ] && [ "$id" != null ] && [ "$id" != "$claude_parent" ] && [ "$id" != "$codex_parent" ]'
+done
+at_once 'the parents'"'"' conversations are as they were' \
+  '[ "$(begins "$claude_file" "$claude_size") $(spoken "$claude_file")" = "$claude_before" ] && [ "$(begins "$codex_file" "$codex_size") $(spoken "$codex_file")" = "$codex_before" ]'
+for c in "${children[@]}"; do asks "$c" heron-41; done
+declare -A ids
+for c in "${children[@]}"; do
+  ids[$c]=$(recorded "$c" token)
+  fact "$c: its id is the file that its client keeps" "[ -n \"\$(filed ${ids[$c]})\" ]"
+done
+asks dev-impl@src heron-41
+asks dev-qa@src heron-41
+at_once 'the parents sit where they sat' '[ "$(recorded dev-impl@src token)" = "$claude_parent" ] && [ "$(recorded dev-qa@src token)" = "$codex_parent" ]'
+
+# ---- an unknown parent, and a directory that is not the parent's; these refusals may name the id that the spec names
+kept=refused
+sed "s/$claude_parent/5e550037-0000-4000-8000-00000000a037/; s/name: kids/name: lost/" kids.yaml >lost.yaml
+R up lost.yaml --json
+at_once 'an unknown parent is refused, by runtime and id' '[ "$(jq -r .code <<<"$answer")" = fork_source_not_found ] && grep -q "claude-code.*5e550037" <<<"$answer"'
+mkdir -p "$work/elsewhere"
+sed "s|cwd: \\.|cwd: $work/elsewhere|; s/name: kids/name: moved/" kids.yaml >moved.yaml
+R up moved.yaml --json
+at_once 'another directory is refused, naming both' '[ "$(jq -r .code <<<"$answer")" = fork_cwd_mismatch ] && grep -qF "$work/elsewhere" <<<"$answer" && grep -qF "$project" <<<"$answer"'
+rm -f lost.yaml moved.yaml
+kept=rig
+
+# ---- down and up: each child is itself
+for rig in kids kept; do
+  must "down $rig" down "$rig" --json
+  must "up $rig" up "$rig" --json
+done
+for c in kid-c@kids kid-x@kids dev-kept@kept; do
+  at_once "$c: came back as itself" "[ \$(status $c .continuity_outcome) = resumed ] && [ \$(recorded $c token) = ${ids[$c]} ]"
+  asks "$c" heron-41
+done
+
+# ---- privacy
+R events --json
+R op list --json
+R agent-image list --json
+# Allowed is the operator's own spec, and what the parents' clients and the image's manifest keep themselves.
+leaks() { grep -lF -e "$claude_parent" -e "$codex_parent" "$work/log/rig.txt"; grep -rlF -e "$claude_parent" -e "$codex_parent" "$work/r/logs" "$work/r/run" 2>/dev/null; }
+at_once 'no id of a parent in anything that rig printed or logged' '[ -z "$(leaks)" ]'
+does 'down src' down src --json
+does 'down kids' down kids --json
+does 'down kept' down kept --json
+verdict
