@@ -50,7 +50,7 @@ func (m *Mux) batch(ctx context.Context, lines []string) ([]answer, error) {
 		n := strconv.Itoa(i)
 		in.WriteString("display-message -p " + nonce + "a" + n + " ; " + l + " ; display-message -p " + nonce + "b" + n + "\n")
 	}
-	out, err := m.run.run(ctx, runSpec{words: []string{"source-file", "-"}, stdin: []byte(in.String())})
+	out, err := m.run.run(ctx, runSpec{words: []string{"source-file", "-"}, stdin: []byte(in.String()), again: true})
 	answers, failed := splitBatch(out, nonce, len(lines))
 	var te *tmuxError
 	switch {

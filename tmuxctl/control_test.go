@@ -79,6 +79,14 @@ func TestControlReadsTheSame(t *testing.T) {
 		f.create("b")
 		f.tmux("select-pane", "-t", string(ref.Pane), "-T", "設計 -:- ' \" ; #{pid}")
 		f.shows(ref.Pane, "üred")
+		tmuxtest.Eventually(t, 20*time.Second, "the programs run", func() bool {
+			for _, p := range f.Inventory(f.ctx).Panes {
+				if p.Command != "cat" || p.Path == "" {
+					return false
+				}
+			}
+			return true
+		})
 		reqs := []engine.CaptureRequest{
 			{Pane: ref.Pane, Colours: true}, {Pane: "%77"}, {Pane: ref.Pane, History: 5}, {Pane: "bad"}, {Pane: "%0"},
 		}

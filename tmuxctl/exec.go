@@ -79,15 +79,30 @@ type runSpec struct {
 	words []string // the command and its words, unescaped; a word of exactly ";" separates commands
 	stdin []byte
 	start bool // may start a server
+	again bool // may be run twice: it reads, or a second run finds nothing to do
 }
+
+// againAfter is the pause before a second run.
+const againAfter = 50 * time.Millisecond
 
 // separator stands between commands in runSpec.words. It is a word no caller can
 // produce, so that a ';' in somebody's text never becomes one.
 const separator = "\x00;"
 
 // run runs one tmux process. A failure is a *tmuxError that keeps stderr; the
-// output is returned in every case.
+// output is returned in every case. A server that ends while it is asked proves
+// nothing yet; where that does no harm it is asked once more.
 func (r *runner) run(ctx context.Context, spec runSpec) (string, error) {
+	out, err := r.once(ctx, spec)
+	var te *tmuxError
+	if out == "" && spec.again && errors.As(err, &te) && te.ctx == nil && serverGone(te.stderr) &&
+		!noServer(te.stderr) && pause(ctx, againAfter) {
+		return r.once(ctx, spec)
+	}
+	return out, err
+}
+
+func (r *runner) once(ctx context.Context, spec runSpec) (string, error) {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, defaultTimeout)

@@ -148,7 +148,7 @@ func (m *Mux) guarded(ctx context.Context, op string, c check, a action) error {
 	if len(a.before) > 0 {
 		words = append(append(a.before, separator), words...)
 	}
-	out, err := m.run.run(ctx, runSpec{words: words, stdin: a.stdin})
+	out, err := m.run.run(ctx, runSpec{words: words, stdin: a.stdin, again: a.last})
 	return on(c.verdict(out, nonce, a.last, err), op, pane)
 }
 

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"testing"
 	"time"
 
@@ -292,13 +291,4 @@ func wantCode(t testing.TB, err error, code engine.Code) {
 	if !asError(err, &e) || e.Hint == "" || e.Op == "" {
 		t.Fatalf("a refusal needs hint and operation: %+v", err)
 	}
-}
-
-func atoi(t testing.TB, s string) int {
-	t.Helper()
-	n, err := strconv.Atoi(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
 }

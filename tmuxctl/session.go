@@ -24,7 +24,7 @@ func (m *Mux) HasSession(ctx context.Context, name string) (engine.Presence, err
 	if err != nil {
 		return engine.Unknown, err
 	}
-	_, err = m.run.run(ctx, runSpec{words: []string{"has-session", "-t", t.String()}})
+	_, err = m.run.run(ctx, runSpec{words: []string{"has-session", "-t", t.String()}, again: true})
 	if err == nil {
 		return engine.Present, nil
 	}

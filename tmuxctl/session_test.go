@@ -40,6 +40,7 @@ func TestCreateAndInventory(t *testing.T) {
 		ref, _ := f.create("dev-impl@shop")
 		f.tmux("select-pane", "-t", string(ref.Pane), "-T", "✳ build -:- ok | 設計 $x")
 		f.tmux("rename-window", "-t", string(ref.Pane), "a-:-b")
+		tmuxtest.Eventually(t, 20*time.Second, "the program runs", func() bool { return f.pane(ref.Pane).Command == "cat" })
 		p := f.pane(ref.Pane)
 		if p.Path != f.dir || p.Title != "✳ build -:- ok | 設計 $x" || p.Session != "dev-impl@shop" || p.Command != "cat" {
 			t.Errorf("path %q title %q session %q command %q", p.Path, p.Title, p.Session, p.Command)
