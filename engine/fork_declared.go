@@ -15,6 +15,7 @@ type declaredSource struct {
 	Mode      string   `json:"mode"`
 	From      string   `json:"from,omitempty"`    // seat and generation
 	Session   string   `json:"session,omitempty"` // our id of that occupant, "" = not on record
+	Parent    string   `json:"parent,omitempty"`  // digest of the parent's id
 	Image     string   `json:"image,omitempty"`
 	Version   string   `json:"version,omitempty"`
 	Artifacts []string `json:"artifacts,omitempty"`
@@ -119,7 +120,7 @@ func (e *Engine) sourceStart(ctx context.Context, w *world, p *Plan, seat Seat, 
 	case nil:
 		e.primePrompt(p, m, st, "")
 	case ForkSource:
-		d := declaredSource{Mode: src.Mode()}
+		d := declaredSource{Mode: src.Mode(), Parent: tokenDigest(src.Parent)}
 		from := parent{src.Parent, "conversation " + src.Parent.Reveal(), "a conversation from outside of this record"}
 		if s, who, ok := e.occupantOf(ctx, w, seat.Runtime, src.Parent); ok {
 			from.source, d.From, d.Session = who, who, s.ID
@@ -128,8 +129,12 @@ func (e *Engine) sourceStart(ctx context.Context, w *world, p *Plan, seat Seat, 
 		e.forkFrom(ctx, p, seat, st, from)
 		e.primePrompt(p, m, st, from.source)
 	case ImageSource:
-		p.SetInput(declaredInput(st.Address), declaredSource{Mode: src.Mode(), Image: src.Name, Version: orText(src.Version, "1")})
+		d := declaredSource{Mode: src.Mode(), Image: src.Name, Version: orText(src.Version, "1")}
 		e.imageStart(ctx, p, seat, st, src)
+		if start, ok := st.Start.(StartFork); ok {
+			d.Parent = tokenDigest(start.Parent)
+		}
+		p.SetInput(declaredInput(st.Address), d)
 		e.primePrompt(p, m, st, st.Source)
 	case RebuildSource:
 		p.SetInput(declaredInput(st.Address), declaredSource{Mode: src.Mode(), Artifacts: src.Artifacts})

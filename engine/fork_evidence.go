@@ -1,6 +1,9 @@
 package engine
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
 // hideIDs replaces native ids in the lines of a pane by their short form, also
 // one that the pane's edge has cut in two. A client's last words go into receipts
@@ -47,4 +50,28 @@ func forkUnproven(s Step, id Identity, screen []string) error {
 	return Errorf(CodeRuntime, "the fork's own id was not proven: %s", orNone(id.Why)).On("fork", s.Seat).
 		WithHint("nothing was recorded and nothing was started in its place; look at the client's words and try again").
 		With("pane_tail", tail(screen))
+}
+
+// namesParent reports whether an id is that of the conversation that a seat was
+// to be forked from. The record keeps no such id, only its digest. What cannot be
+// read counts as the parent's: nothing is stored on a guess.
+func (e *Engine) namesParent(ctx context.Context, seat Seat, id string) bool {
+	declared, err := e.declaredSources(ctx, []Seat{seat})
+	d := declared[seat.ID]
+	return err != nil || d.Parent != "" && d.Parent == tokenDigest(NewParentToken(id))
+}
+
+// settleFork gives a fork that had to wait for a person its outcome, once the
+// client has proven an id that is not the parent's.
+func settleFork(tx Tx, seat *Seat, session *Session) error {
+	all, err := tx.Tenures(seat.ID)
+	if err != nil {
+		return err
+	}
+	for _, t := range all {
+		if t.Generation == session.Generation && t.Kind == "fork" && seat.Continuity == ContinuityNone && session.Continuity == ContinuityNone {
+			seat.Continuity, session.Continuity = ContinuityForked, ContinuityForked
+		}
+	}
+	return nil
 }

@@ -86,7 +86,7 @@ func (e *Engine) planFirstOf(ctx context.Context, w *world, p *Plan, add additio
 	address := Address(args.Pod, args.Member, add.Rig.Name)
 	seat := seatOfMember(args.Pod, add.Pod.Members[0])
 	st := seatStart{Address: address}
-	d := declaredSource{Mode: "fork", From: o.name(), Session: o.session.ID}
+	d := declaredSource{Mode: "fork", From: o.name(), Session: o.session.ID, Parent: tokenDigest(o.parent)}
 	from := parent{o.parent, "the conversation of " + o.name(), o.name()}
 	if args.KeepImage {
 		d.Mode, d.Image, d.Version = "agent_image", args.ImageName, args.ImageVersion

@@ -135,7 +135,7 @@ func (s *seatPlan) judge(ctx context.Context, rt Runtime, p Probe, c *clearing) 
 			}
 		}
 	}
-	if id := rt.Identify(ctx, p); id.Proven {
+	if id := rt.Identify(ctx, p); id.Proven && !s.e.namesParent(ctx, s.seat, id.Token.Reveal()) {
 		c.identity = id
 	}
 	if len(c.classes) == 1 && c.classes[0] == ClassIdentity {

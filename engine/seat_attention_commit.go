@@ -36,6 +36,9 @@ func commitClearAttention(_ context.Context, r *run, s Step, tx Tx) (Evidence, e
 	if captureToken(&session, c.identity) {
 		session.LastVerified = r.e.d.Clock.Now()
 		ev["resume_token"] = "captured"
+		if err := settleFork(tx, &seat, &session); err != nil {
+			return nil, err
+		}
 	}
 	if slices.Equal(c.classes, []string{ClassOutcome}) {
 		ev["to"] = string(ContinuityRecovered)

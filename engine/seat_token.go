@@ -77,6 +77,9 @@ func (s *seatPlan) checkToken(ctx context.Context, given Secret) {
 		s.block(CodeInvalidToken, e.Hint, "%s", e.Msg)
 		return
 	}
+	if s.e.namesParent(ctx, s.seat, id) {
+		s.block(CodeForeignToken, "give the id of the seat's own conversation", "that id is the conversation that the seat was forked from")
+	}
 	s.fact("new token", secretDigest(strings.ToLower(id)))
 	token := NewResumeToken(id)
 	s.p.SetInput(tokenInput, &token) // behind a pointer: a printed plan shows an address

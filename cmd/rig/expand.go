@@ -96,3 +96,18 @@ func (c *cli) forkCmd() *cobra.Command {
 	}
 	return cmd
 }
+
+// forkedFrom says which seat a seat was forked from, when and by whom. It names
+// no conversation.
+func forkedFrom(d seatStatus, f *engine.Fleet) string {
+	if d.ForkedFrom == "" {
+		return "—"
+	}
+	text := plain(d.ForkedFrom)
+	for _, t := range d.Tenures { // newest first
+		if t.Kind == "fork" || t.Kind == "handover" && t.Continuity == engine.ContinuityForked {
+			return text + ", " + engine.Age(t.StartedAt, f.At) + ", by " + orDash(plain(t.Operator))
+		}
+	}
+	return text
+}

@@ -405,3 +405,35 @@ func TestForkThatFails(t *testing.T) {
 		}
 	}
 }
+
+// TestForkAtAGate: a fork that waits for a person claims nothing; when the person
+// has answered, the child's own id is taken, and never the parent's.
+func TestForkAtAGate(t *testing.T) {
+	w := newWorld(t)
+	w.must("up", w.spec("g", "a:claude-code"))
+	w.teach("dev.a", "the word is SALAMANDER")
+	parent := w.token("dev.a")
+	w.setenv("AGENTSIM_FAIL", "trust")
+	if r := w.run("up", w.forkSpec("kids", "a:claude-code:"+parent), "--json"); r.code != 1 || !strings.Contains(r.out, "attention_required") || strings.Contains(r.out, parent) {
+		t.Fatalf("exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	if s := w.lineage("kid.a"); s.Continuity != "" || s.Token || s.Startup != "attention_required" {
+		t.Errorf("%+v", s)
+	}
+	if r := w.runIn(w.project, []byte(parent+"\n"), "seat", "set-resume-token", "kid.a", "--token-stdin", "--reason", "r", "--json"); r.code == 0 || !strings.Contains(r.out, "token_of_another_seat") || strings.Contains(r.out, parent) {
+		t.Errorf("the parent's id was taken: %s", r.out)
+	}
+	w.tmux("send-keys", "-t", "=kid-a@kids:", "Down", "Enter") // the person answers
+	w.eventually("the child is at its prompt", func() (bool, string) {
+		s := w.seat("kid.a")
+		return s.Activity.State == "idle", s.Activity.Why + "\n" + w.must("capture", "kid.a")
+	})
+	w.must("seat", "clear-attention", "kid.a")
+	if s, child := w.lineage("kid.a"), w.token("kid.a"); s.Continuity != "forked" || child == "" || engine.SameNativeID(child, parent) {
+		t.Errorf("%q %+v", child, s)
+	}
+	w.knows("kid.a", "the word", "SALAMANDER")
+	if found := w.leaks(parent); len(found) > 0 {
+		t.Errorf("a parent's id stands in %v", found)
+	}
+}

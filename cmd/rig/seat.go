@@ -83,7 +83,7 @@ func (c *cli) seatHuman(d seatStatus, f *engine.Fleet) {
 		{"Continuity outcome", or(string(s.Continuity), "unverified")},
 		{"Binding outcome", or(string(s.Binding), "none")},
 		{"Previous occupant", or(s.Previous, "none")},
-		{"Forked from", or(s.ForkedFrom, "—")},
+		{"Forked from", forkedFrom(d, f)},
 		{"Since", engine.Age(s.StartedAt, f.At)},
 		{"Session", or(s.SessionName, "none")},
 		{"Pane", or(string(s.Pane), "none")},
