@@ -113,8 +113,9 @@ func (h *handover) command() string {
 
 // incumbent looks at who sits there now, and blocks what cannot be handed over.
 func (h *handover) incumbent() {
-	p, had := h.p, false
-	h.last, had = h.w.latest[h.seat.ID]
+	p := h.p
+	last, had := h.w.latest[h.seat.ID]
+	h.last = last
 	h.at = h.w.locate(h.seat.ID)
 	p.AddFact("seat/"+h.address+"/generation", itoa(h.seat.Generation))
 	p.AddFact("seat/"+h.address+"/session", h.last.ID+" "+string(h.last.Status))

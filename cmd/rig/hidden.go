@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"time"
 
@@ -33,12 +34,12 @@ func opExec(args []string) int {
 	begun := os.NewFile(3, "begun")
 	defer begun.Close()
 	if err != nil {
-		os.Stderr.WriteString(err.Error() + "\n")
+		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
 	a, err := openApp(appWrite)
 	if err != nil {
-		os.Stderr.WriteString(err.Error() + "\n")
+		fmt.Fprintln(os.Stderr, err)
 		return 2
 	}
 	defer a.close()
@@ -46,11 +47,11 @@ func opExec(args []string) int {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
 	if _, err := a.engine().ApplyTicket(ctx, t, func() { begun.Close() }); err != nil {
-		os.Stderr.WriteString(err.Error() + "\n")
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	if err := a.engine().Linger(ctx, t.OpID); err != nil {
-		os.Stderr.WriteString(err.Error() + "\n")
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return 0

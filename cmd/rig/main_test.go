@@ -192,10 +192,9 @@ func (w *world) eventually(what string, holds func() (bool, string)) {
 	defer deadline.Stop()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	seen := ""
 	for {
-		var ok bool
-		if ok, seen = holds(); ok {
+		ok, seen := holds()
+		if ok {
 			return
 		}
 		select {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
@@ -16,12 +17,12 @@ import (
 // simulate runs a stand-in of a client with the real world behind it.
 func simulate(args []string) int {
 	if len(args) == 0 {
-		os.Stderr.WriteString("usage: rig agentsim claude|codex [arguments of the client]\n")
+		fmt.Fprintln(os.Stderr, "usage: rig agentsim claude|codex [arguments of the client]")
 		return 2
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		os.Stderr.WriteString(err.Error() + "\n")
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return agentsim.Main(args[0], args[1:], agentsim.Env{

@@ -33,7 +33,7 @@ func (s spawner) Spawn(_ context.Context, t engine.Ticket) error {
 	}
 	defer r.Close()
 	// Not CommandContext: the operation must outlive whoever asked for it.
-	cmd := exec.Command(s.paths.self, "op-exec", file) //nolint:noctx
+	cmd := exec.Command(s.paths.self, "op-exec", file) //nolint:noctx // it has a life of its own
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.ExtraFiles = []*os.File{w}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -78,7 +78,7 @@ func (a *app) tuiOptions(f tuiFlags) tui.Options {
 // attachCommand attaches this terminal, outside of any tmux client it is in.
 func attachCommand(argv []string) tea.ExecCommand {
 	// The terminal is handed over whole; the attach ends when the operator detaches.
-	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx
+	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // the operator ends it
 	cmd.Env = withoutTmux(os.Environ())
 	return attachProc{cmd}
 }

@@ -95,8 +95,12 @@ func TestWhatCannotBeWrittenLeavesNothing(t *testing.T) {
 		"no operation":   bad(func(n *engine.NewImage) { n.Operation = "" }),
 		"a file that is": bad(func(n *engine.NewImage) { n.Files = []engine.ImageFile{{Path: "x.exe", Role: "r", From: outside}} }),
 		"a path out":     bad(func(n *engine.NewImage) { n.Files = []engine.ImageFile{{Path: "../x.md", Role: "r", From: outside}} }),
-		"its own name":   bad(func(n *engine.NewImage) { n.Files = []engine.ImageFile{{Path: "manifest.yaml", Role: "r", From: outside}} }),
-		"a missing file": bad(func(n *engine.NewImage) { n.Files = []engine.ImageFile{{Path: "x.md", Role: "r", From: outside + "no"}} }),
+		"its own name": bad(func(n *engine.NewImage) {
+			n.Files = []engine.ImageFile{{Path: "manifest.yaml", Role: "r", From: outside}}
+		}),
+		"a missing file": bad(func(n *engine.NewImage) {
+			n.Files = []engine.ImageFile{{Path: "x.md", Role: "r", From: outside + "no"}}
+		}),
 	} {
 		if _, err := l.Write(ctx, n); err == nil || engine.CodeOf(err) == "" {
 			t.Errorf("%s: %v", name, err)

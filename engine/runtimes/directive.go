@@ -83,7 +83,7 @@ func (f *Files) DirectiveOf(sessionID, attempt string) (engine.DirectiveState, e
 	}
 	state := engine.DirectiveNone
 	for _, e := range names {
-		at := engine.DirectiveNone
+		var at engine.DirectiveState
 		switch {
 		case e.Name() == armedName:
 			at = engine.DirectiveArmed
@@ -178,7 +178,8 @@ func deliverDirective(dir, event string, in hookPayload, env []string, stdout io
 		return
 	}
 	mine := filepath.Join(dir, claimPrefix+claimOwner()+".json")
-	d, err := engine.Directive{}, error(fs.ErrNotExist)
+	var d engine.Directive
+	err := fs.ErrNotExist
 	if compacted {
 		d, err = takeArmed(dir, mine)
 	}

@@ -43,7 +43,12 @@ func main() {
 	}
 	w, h := float64(*cols)*cellW+2*margin, float64(len(lines))*cellH+2*margin
 	out := bufio.NewWriter(os.Stdout)
-	defer out.Flush()
+	defer func() {
+		if err := out.Flush(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	}()
 	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f">`+"\n", w, h, w, h)
 	fmt.Fprintf(out, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", back)
 	fmt.Fprintln(out, `<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14" xml:space="preserve">`)
