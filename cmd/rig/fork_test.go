@@ -267,7 +267,13 @@ pods:
 	w.teach("dev.a", "the word is SALAMANDER")
 	w.must("send", "dev.a", "[[slow:30]] work", "--verify")
 	w.must("wait", "dev.a", "--until", "busy", "--timeout", "20s")
+	// What an earlier client of the child's name left behind does not count.
+	const stale = "5e550038-0000-4000-8000-00000000a038"
+	w.write("home/.claude/sessions/99999.json", `{"pid":99999,"sessionId":"`+stale+`","name":"dev-a2@f","cwd":"`+w.project+`","procStart":"1","status":"idle"}`)
 	w.must("fork", "dev-a@f", "--rig", "f", "--pod", "dev", "--member", "a2", "--reason", "a second pair of eyes")
+	if child := w.token("dev.a2"); child == stale || child == "" {
+		t.Errorf("the child holds %q", child)
+	}
 	s := w.lineage("dev.a2")
 	if s.Continuity != "forked" || s.Model != "opus" || s.Role != "writer" || s.Cwd != w.project || s.Tenures[0].Reason != "a second pair of eyes" {
 		t.Errorf("%+v", s)
