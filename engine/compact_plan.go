@@ -14,6 +14,7 @@ const VerbCompact Verb = "compact"
 type CompactArgs struct {
 	SkipMap   bool `json:"skip_map,omitempty"`  // do not ask the seat for a restore map
 	Automatic bool `json:"automatic,omitempty"` // the managed policy asks, not a person
+	AuditOnly bool `json:"audit,omitempty"`     // the seat was compacted already: only its audit
 }
 
 // Step kinds of a guided compaction.
@@ -62,8 +63,12 @@ func planCompact(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	}
 	p.SetInput("compaction", *policy)
 	s.fact("texts", secretDigest(policy.PreCompactInstruction+"\x00"+policy.CompactInstruction+"\x00"+policy.MessageInline+"\x00"+policy.PostRestoreAudit))
-	s.blockCompact(ctx)
+	s.blockCompact(ctx, args)
 	s.compactPhases(args)
+	if args.AuditOnly {
+		s.change("occupant_lifecycle", string(s.seat.Lifecycle), string(LifecycleActive)+", if its audit passes")
+		return nil
+	}
 	s.change("occupant_lifecycle", string(s.seat.Lifecycle), string(LifecycleCompacted)+", until its audit passes")
 	s.stays("seat, occupant, generation, binding, native id", "the client's own session, auth and transcript files: nothing of ours writes them")
 	p.Warnings = append(p.Warnings, "what was said before is replaced by the client's own summary; that cannot be undone")
@@ -74,6 +79,9 @@ func compactWords(address string, args CompactArgs, reason string) []string {
 	words := []string{"rig", "compact", address}
 	if args.SkipMap {
 		words = append(words, "--skip-map")
+	}
+	if args.AuditOnly {
+		words = append(words, "--audit")
 	}
 	if reason != "" {
 		words = append(words, "--reason", reason)
@@ -103,10 +111,14 @@ func (s *seatPlan) compactPhases(args CompactArgs) {
 		s.step("verdict", StepCompactVerdict, EffectCommit, "record whether the audit passed"),
 	}}
 	s.p.Phases = []Phase{prepare, compact, after}
+	if args.AuditOnly {
+		after.Steps = after.Steps[1:]
+		s.p.Phases = []Phase{after}
+	}
 }
 
 // blockCompact collects every reason why this seat is not compacted now.
-func (s *seatPlan) blockCompact(ctx context.Context) {
+func (s *seatPlan) blockCompact(ctx context.Context, args CompactArgs) {
 	look := "look at it: rig attach " + s.address
 	switch {
 	case s.seat.Runtime != RuntimeClaude:
@@ -144,7 +156,11 @@ func (s *seatPlan) blockCompact(ctx context.Context) {
 	if err := mayCompact(t, rt.Activity(ctx, probe), screen); err != nil {
 		s.p.BlockSeat(s.address, err)
 	}
-	if u := rt.Usage(ctx, probe); !u.Known {
+	if args.AuditOnly {
+		if s.seat.Lifecycle != LifecycleCompacted {
+			s.block(CodeNoCompaction, "rig compact "+s.address+" --state", "there is no compaction that waits for its audit")
+		}
+	} else if u := rt.Usage(ctx, probe); !u.Known {
 		s.block(CodeNoUsage, "wait for an answer of the seat, then try again; `rig explain "+s.address+" context`", "nothing is known of its context: %s", orText(u.Note, "no sample"))
 	}
 	if s.last.Startup == StartupAttention {

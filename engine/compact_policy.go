@@ -55,7 +55,8 @@ func launchedIdleOff(settings string) bool {
 
 // SeatCompaction is what stands on a seat about compaction.
 type SeatCompaction struct {
-	// Managed says that the rig's policy is in force now; Why says why it is not.
+	// Managed says that the rig's policy is in force now; Why says why it is not,
+	// or why it cannot act on this seat now.
 	Managed bool   `json:"managed"`
 	Why     string `json:"managed_why,omitempty"`
 	// IdleOff says that the running client was launched with idleCompaction
@@ -94,4 +95,11 @@ func seatCompaction(rig Rig, s Seat, last Session) SeatCompaction {
 		c.NextLaunch = "the policy was turned off later: idle compaction of this session comes back with its next launch"
 	}
 	return c
+}
+
+// sampled says what a managed seat without a fresh sample can count on.
+func (c *SeatCompaction) sampled(u Usage) {
+	if c.Managed && (!u.Known || u.Stale) {
+		c.Why = "no fresh sample, so the policy does not compact it; the client's own auto-compaction is then the only one, and it is not guaranteed"
+	}
 }

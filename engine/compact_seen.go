@@ -1,9 +1,108 @@
 package engine
 
-import "time"
+import (
+	"context"
+	"time"
+)
 
 // compactionSeenKey is where the time of an occupant's last known compaction is
 // kept, so that each is told once, whoever sees it first.
 func compactionSeenKey(sessionID string) string { return "compact/seen/" + sessionID }
 
 func stampOf(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// sameCompaction is how far the times of one compaction may lie apart: a hook and
+// a record of the client tell of it at different moments.
+const sameCompaction = 10 * time.Second
+
+// seenCompaction is the newest compaction of an occupant that a look has shown.
+type seenCompaction struct {
+	session string
+	seatID  string
+	address string
+	proof   CompactionProof
+}
+
+// watchCompaction remembers the newest compaction of an occupant, of any origin.
+func (o *observer) watchCompaction(ctx context.Context, rt Runtime, p *Probe) {
+	c, ok := rt.(compactor)
+	if !ok {
+		return
+	}
+	if proof, ok := c.LatestCompaction(ctx, *p); ok && proof.At.After(p.Started) {
+		o.kept.seen[p.Seat.ID] = seenCompaction{p.Session.ID, p.Seat.ID, p.Address, proof}
+	}
+}
+
+// storeCompactions puts compactions on record that no operation of ours drives: a
+// person's, and the client's own.
+func (o *observer) storeCompactions(ctx context.Context) error {
+	if o.kept.off || len(o.kept.seen) == 0 {
+		return nil
+	}
+	w := world{rec: o.rec, inv: o.inv}
+	w.index()
+	for id, s := range o.kept.seen {
+		if at := o.kept.told[s.session]; !s.proof.At.After(at.Add(sameCompaction)) || w.latest[id].ID != s.session {
+			continue
+		}
+		if o.guided(&w, id) {
+			continue // its own commit tells
+		}
+		if err := o.e.recordCompaction(ctx, s); err != nil {
+			if CodeOf(err) == CodeRecordReadOnly {
+				o.kept.off = true
+			}
+			return err
+		}
+		o.kept.told[s.session] = s.proof.At
+	}
+	return nil
+}
+
+// guided reports whether an operation of ours is compacting a seat.
+func (o *observer) guided(w *world, seatID string) bool {
+	l, held := w.leases["seat:"+seatID]
+	for _, op := range o.rec.Open {
+		if held && op.ID == l.OpID && op.Verb == VerbCompact {
+			return true
+		}
+	}
+	return false
+}
+
+// recordCompaction writes the event and the verdict of one compaction, unless it
+// is on record already.
+func (e *Engine) recordCompaction(ctx context.Context, s seenCompaction) error {
+	return e.d.Store.Write(ctx, func(tx Tx) error {
+		text, err := tx.Meta(compactionSeenKey(s.session))
+		if err != nil {
+			return err
+		}
+		if known, err := time.Parse(time.RFC3339Nano, text); err == nil && !s.proof.At.After(known.Add(sameCompaction)) {
+			return nil
+		}
+		seat, err := tx.Seat(s.seatID)
+		if err != nil {
+			return err
+		}
+		if cur, err := currentSession(tx, s.seatID); err != nil || cur.ID != s.session {
+			return err // another occupant sits there now
+		}
+		seat.Lifecycle = LifecycleCompacted
+		if err := tx.UpdateSeat(&seat); err != nil {
+			return err
+		}
+		if err := tx.SetMeta(compactionSeenKey(s.session), stampOf(s.proof.At)); err != nil {
+			return err
+		}
+		_, err = tx.AppendEvent(Event{
+			At: e.d.Clock.Now(), Type: EventCompacted, RigID: seat.RigID, SeatID: seat.ID, Seat: s.address, Rig: rigOfAddress(s.address, seat),
+			Payload: mustJSON(map[string]any{
+				"origin": "not by an operation of ours", "trigger": s.proof.Trigger, "source": s.proof.Source, "at": stampOf(s.proof.At),
+				"pre_tokens": s.proof.PreTokens, "post_tokens": s.proof.PostTokens, "generation": seat.Generation,
+			}),
+		})
+		return err
+	})
+}

@@ -129,7 +129,7 @@ func (b *builder) seat(r Rig, s Seat) SeatView {
 		ID: s.ID, Address: Address(s.Pod, s.Member, r.Name), Logical: s.Logical(), RigID: r.ID, Rig: r.Name,
 		Pod: s.Pod, Member: s.Member, Label: s.Label, Runtime: s.Runtime, Model: s.Model, Role: s.Role, Cwd: s.Cwd,
 		Generation: s.Generation, Continuity: s.Continuity, Binding: s.Binding, ContextDelivered: s.ContextDelivered,
-		OutcomeAt: s.HandoverAt, OutcomeBy: s.HandoverBy, Previous: s.Previous, ForkedFrom: s.ForkedFrom,
+		OutcomeAt: s.HandoverAt, OutcomeBy: s.HandoverBy, Previous: s.Previous, ForkedFrom: s.ForkedFrom, LastError: s.LastError,
 		Edges: b.edges[s.ID], Work: b.work[s.ID],
 	}
 	last, had := b.w.latest[s.ID]
@@ -147,6 +147,7 @@ func (b *builder) seat(r Rig, s Seat) SeatView {
 	b.judge(&v, s, last)
 	v.Usage = b.pressure(s)
 	v.Compaction = seatCompaction(r, s, last)
+	v.Compaction.sampled(v.Usage)
 	return v
 }
 

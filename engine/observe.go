@@ -52,7 +52,7 @@ func (e *Engine) newObserver() *observer {
 		e: e, recMark: -1, activity: map[string]Activity{}, since: map[string]time.Time{}, usage: map[string]Usage{},
 		identity: map[string]PaneIdentity{}, foreign: map[string][]int{},
 		looked: map[string]time.Time{}, moved: map[string]time.Time{}, screens: map[string][]string{},
-		steps: map[string][]OperationStep{}, dead: map[string]bool{}, rec: &Record{}, kept: samples{stored: map[string]Usage{}}, pollEvery: e.d.Config.PollEvery,
+		steps: map[string][]OperationStep{}, dead: map[string]bool{}, rec: &Record{}, kept: newSamples(), pollEvery: e.d.Config.PollEvery,
 	}
 }
 
@@ -155,6 +155,7 @@ func (o *observer) judge(ctx context.Context, all bool) bool {
 		act := rt.Activity(ctx, *p)
 		usage := rt.Usage(ctx, *p)
 		changed = o.keep(p.Seat.ID, act, usage, now) || changed
+		o.watchCompaction(ctx, rt, p)
 		changed = o.keepIdentity(*p, w.bindings[p.Seat.ID]) || changed
 		o.looked[p.Seat.ID], o.moved[p.Seat.ID] = now, p.Pane.Activity
 	}

@@ -11,8 +11,14 @@ const sampleEvery = 5 * time.Minute
 
 // samples remembers what was stored of each seat, and whether storing works.
 type samples struct {
-	stored map[string]Usage // by seat id
-	off    bool             // the record cannot be written: this process only reads
+	stored map[string]Usage          // by seat id
+	seen   map[string]seenCompaction // by seat id
+	told   map[string]time.Time      // by session: its last compaction that is on record
+	off    bool                      // the record cannot be written: this process only reads
+}
+
+func newSamples() samples {
+	return samples{stored: map[string]Usage{}, seen: map[string]seenCompaction{}, told: map[string]time.Time{}}
 }
 
 // worth says whether a reading tells more than the last stored one.

@@ -19,6 +19,7 @@ type Watcher struct {
 	focus  map[string]bool
 	shots  map[string]shot
 	poke   chan struct{}
+	policy *enforcer
 }
 
 // shot is the last frame of a focused pane.
@@ -33,6 +34,7 @@ func (e *Engine) Watcher() *Watcher {
 	return &Watcher{
 		e: e, o: e.newObserver(), subs: map[chan *Fleet]bool{}, frames: map[chan PaneFrame]bool{},
 		focus: map[string]bool{}, shots: map[string]shot{}, poke: make(chan struct{}, 1),
+		policy: &enforcer{e: e},
 	}
 }
 
@@ -60,6 +62,9 @@ func (w *Watcher) Run(ctx context.Context) {
 	defer poll.Stop()
 	frame := time.NewTicker(frameBusy)
 	defer frame.Stop()
+	enforce := time.NewTicker(enforceEvery)
+	defer enforce.Stop()
+	defer w.policy.release()
 	w.round(ctx, true, true)
 	for {
 		select {
@@ -84,10 +89,15 @@ func (w *Watcher) Run(ctx context.Context) {
 			}
 		case <-record.C:
 			if w.o.readRecord(ctx) {
+				w.publish() // the round sees no change of the record any more
 				w.round(ctx, true, true)
 			}
 		case <-frame.C:
 			w.snap(ctx, false)
+		case <-enforce.C:
+			if !w.o.kept.off {
+				w.policy.round(ctx, w.latest(), w.o.rec.Rigs)
+			}
 		}
 	}
 }
@@ -102,6 +112,9 @@ func (w *Watcher) round(ctx context.Context, panes, all bool) {
 	changed = w.o.judge(ctx, all) || changed
 	if err := w.o.storeSamples(ctx); err != nil {
 		w.e.d.Log.Debug("store samples", "err", err)
+	}
+	if err := w.o.storeCompactions(ctx); err != nil {
+		w.e.d.Log.Debug("store compactions", "err", err)
 	}
 	if changed {
 		w.publish()

@@ -47,6 +47,7 @@ func (c *cli) compactCmd() *cobra.Command {
 	m.flags(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&args.SkipMap, "skip-map", false, "do not ask the seat for a restore map; the packet alone stands in")
+	f.BoolVar(&args.AuditOnly, "audit", false, "only audit a seat that was compacted by hand or by its client")
 	f.BoolVar(&state, "state", false, "how the newest compaction of the seat stands; sends nothing")
 	f.BoolVar(&cancel, "cancel", false, "stop one that has not typed /compact yet")
 	return cmd

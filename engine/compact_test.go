@@ -1,0 +1,198 @@
+package engine_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"rig/engine"
+)
+
+func TestCompactRunsItsStages(t *testing.T) {
+	w := newWard(t)
+	defer w.close(t)
+	w.typed()
+	rec, err := w.attempt(t, engine.CompactArgs{})
+	if err != nil || !rec.OK {
+		t.Fatalf("%v %+v", err, rec)
+	}
+	if n := w.typed(); n != 4 { // prep, /compact, restore, audit
+		t.Errorf("%d lines were typed", n)
+	}
+	if s := w.seat(t, "dev.m0"); s.Compaction.Verdict != "" {
+		t.Errorf("%+v", s.Compaction)
+	}
+	st, err := w.e.CompactState(t.Context(), "dev.m0")
+	if err != nil || st.Stage != engine.StageDone || st.Map == "" || st.Packet == "" {
+		t.Errorf("%v %+v", err, st)
+	}
+}
+
+// Whatever prevents a compaction is a blocker with its code, and nothing is typed.
+func TestCompactBlockers(t *testing.T) {
+	for code, change := range map[engine.Code]func(p *patient){
+		engine.CodeNeedsInput:      func(p *patient) { p.state = engine.ActivityWaiting },
+		engine.CodeUsageLimited:    func(p *patient) { p.state = engine.ActivityLimit },
+		engine.CodeActivityUnknown: func(p *patient) { p.state = engine.ActivityUnknown },
+		engine.CodeSessionMissing:  func(p *patient) { p.state = engine.ActivityExited },
+		engine.CodeMidWork:         func(p *patient) { p.state = engine.ActivityBusy },
+		"draft_present":            func(p *patient) { p.draft = "half a sentence" },
+		engine.CodeNoUsage:         func(p *patient) { p.usage = engine.Usage{Note: engine.NoteAwaitingReply} },
+	} {
+		w := newWard(t)
+		w.set(change)
+		w.typed()
+		_, err := w.attempt(t, engine.CompactArgs{})
+		if engine.CodeOf(err) != code || w.typed() != 0 {
+			t.Errorf("%s: %v", code, err)
+		}
+		w.close(t)
+	}
+}
+
+// An uncertain send is never repeated, a map that does not come stops before
+// /compact, a failed compaction types nothing more.
+func TestCompactFailures(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(w *ward)
+		code   engine.Code
+		typed  int
+	}{
+		"no map": {func(w *ward) { w.keeper.whole = false }, engine.CodePrepIncomplete, 1},
+		"failed": {func(w *ward) {
+			w.set(func(p *patient) {
+				p.proof = engine.CompactionProof{State: engine.CompactionFailed, Why: "Conversation too long", Tail: []string{"Conversation too long"}}
+			})
+		}, engine.CodeCompactionFailed, 2},
+		"unproven": {func(w *ward) { w.set(func(p *patient) { p.proof.State = engine.CompactionPending }) }, engine.CodeNotCompacted, 2},
+		"uncertain keys": {func(w *ward) {
+			w.set(func(p *patient) { p.proof.State = engine.CompactionPending })
+			w.faults.Fail = func(call string, n int) (bool, bool) { return call == "keys" && n > 0, true }
+		}, engine.CodeUncertain, 2},
+	} {
+		w := newWard(t)
+		c.change(w)
+		w.typed()
+		rec, err := w.attempt(t, engine.CompactArgs{})
+		if err != nil || rec.OK || rec.Error == nil || rec.Error.Code != c.code || rec.Operation.State != engine.OpFailed {
+			t.Errorf("%s: %v %+v", name, err, rec)
+			w.close(t)
+			continue
+		}
+		if n := w.typed(); n != c.typed {
+			t.Errorf("%s: %d lines were typed", name, n)
+		}
+		if w.keeper.left() != 0 {
+			t.Errorf("%s: the directive is left armed: %v", name, rec.Warnings)
+		}
+		if s := w.seat(t, "dev.m0"); s.Compaction.Verdict != "" {
+			t.Errorf("%s: %+v", name, s.Compaction)
+		}
+		w.close(t)
+	}
+}
+
+func TestCompactAudit(t *testing.T) {
+	for answer, lacks := range map[string]string{
+		"Current work: x\nNext owner: dev-qa@team":        "",
+		"**Current work:** the rates. Next owner: dev-qa": "",
+		"Current work: x":                                  "no next owner",
+		"Current work: unknown\nNext owner: me":            "no current work",
+		"I restored everything":                            "neither",
+		"Current work: -\nNext owner: ?":                   "neither",
+		"current WORK: läuft weiter\nNEXT owner: dev-qa.x": "",
+	} {
+		w := newWard(t)
+		w.set(func(p *patient) { p.answer = func(string) string { return answer } })
+		rec, err := w.attempt(t, engine.CompactArgs{SkipMap: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := w.seat(t, "dev.m0")
+		if passed := lacks == ""; rec.OK != passed || (s.Compaction.Verdict == "") != passed {
+			t.Errorf("%q: %+v %+v", answer, rec.Seats, s.Compaction)
+		}
+		if lacks != "" && !strings.Contains(rec.Seats[0].Error.Msg, lacks) {
+			t.Errorf("%q: %v", answer, rec.Seats[0].Error)
+		}
+		w.close(t)
+	}
+}
+
+// A cancel before /compact stops the attempt; after it, it is too late.
+func TestCompactCancel(t *testing.T) {
+	w := newWard(t)
+	defer w.close(t)
+	w.deps.Config.CompactWait = 20 * time.Second
+	w.e = engine.New(w.deps)
+	w.keeper.whole = false
+	done := make(chan *engine.Receipt, 1)
+	go func() {
+		rec, err := w.attempt(t, engine.CompactArgs{})
+		if err != nil {
+			t.Error(err)
+		}
+		done <- rec
+	}()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for range tick.C {
+		st, err := w.e.CompactState(t.Context(), "dev.m0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if st.Delivery != "" {
+			break
+		}
+	}
+	if st, err := w.e.CancelCompact(t.Context(), "dev.m0", engine.Operator{Name: "ann"}); err != nil || st.Cancelled != "ann" {
+		t.Fatalf("%v %+v", err, st)
+	}
+	if rec := <-done; rec.Error == nil || rec.Error.Code != engine.CodePrepCancelled || !strings.Contains(rec.Error.Msg, "ann") {
+		t.Errorf("%+v", rec)
+	}
+	if _, err := w.e.CancelCompact(t.Context(), "dev.m0", engine.Operator{}); engine.CodeOf(err) != engine.CodeNoCompaction {
+		t.Errorf("%v", err)
+	}
+}
+
+// A compaction by hand or by the client itself is an event, stands on the seat,
+// and is told once, whoever watches. An audit alone clears it.
+func TestCompactionOfAnyOrigin(t *testing.T) {
+	w := newWard(t)
+	defer w.close(t)
+	if _, err := w.attempt(t, engine.CompactArgs{AuditOnly: true}); engine.CodeOf(err) != engine.CodeNoCompaction {
+		t.Errorf("an audit of nothing: %v", err)
+	}
+	at := w.clock.Now().Add(time.Minute)
+	w.set(func(p *patient) {
+		p.latest = engine.CompactionProof{State: engine.CompactionDone, Source: "hook", Trigger: "auto", At: at}
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for range 2 { // two consoles
+		watcher := w.e.Watcher()
+		feed := watcher.Subscribe()
+		go watcher.Run(ctx)
+		for f := range feed {
+			if len(f.Rigs) > 0 && f.Rigs[0].Seats[0].Compaction.Verdict == engine.NotAudited {
+				break
+			}
+		}
+	}
+	var events []engine.Event
+	err := w.db.Read(t.Context(), func(r engine.Reader) error {
+		var err error
+		events, err = r.Events(engine.EventFilter{Types: []string{engine.EventCompacted}})
+		return err
+	})
+	if err != nil || len(events) != 1 || !strings.Contains(string(events[0].Payload), `"auto"`) {
+		t.Errorf("%v %+v", err, events)
+	}
+	w.typed()
+	rec, err := w.attempt(t, engine.CompactArgs{AuditOnly: true})
+	if err != nil || !rec.OK || w.typed() != 1 || w.seat(t, "dev.m0").Compaction.Verdict != "" {
+		t.Errorf("%v %+v", err, rec)
+	}
+}
