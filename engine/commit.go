@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"time"
 )
 
 // commitOccupant is the commit of a launch: older occupants are superseded, the
@@ -53,7 +54,7 @@ func commitOccupant(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) 
 	}
 	r.settle(SeatReceipt{
 		Seat: s.Seat, Outcome: outcome, Action: "launched", Generation: l.session.Generation,
-		ContextDelivered: l.prompted, Evidence: evidence, Error: attentionError(l, outcome),
+		ContextDelivered: l.prompted, Evidence: evidence, Error: r.attentionError(l, outcome),
 	})
 	return evidence, r.event(tx, "seat.launched", seat, s.Seat, evidence)
 }
@@ -74,7 +75,8 @@ func launchOutcome(st seatStart, l *launched) Continuity {
 	return st.Good
 }
 
-func attentionError(l *launched, outcome Continuity) *Error {
+// attentionError tells what a start waits for, with the end of its screen.
+func (r *run) attentionError(l *launched, outcome Continuity) *Error {
 	if outcome != ContinuityAttention {
 		return nil
 	}
@@ -83,7 +85,7 @@ func attentionError(l *launched, outcome Continuity) *Error {
 		code = "identity_unproven"
 	}
 	return Errorf(code, "%s", l.session.StartupNote).
-		WithHint("look at the seat's pane and answer it there; `rig attach` opens it")
+		WithHint("look at the seat's pane and answer it there; `rig attach` opens it").With("pane_tail", r.tail(l.screen))
 }
 
 // supersede turns every occupant of a seat that is not history into history. Its
@@ -109,8 +111,25 @@ func supersede(tx Tx, seatID string, clock Clock) error {
 	return nil
 }
 
+// rigRuns takes the mark of a stopped rig away once a seat of it has an occupant.
+func rigRuns(tx Tx, seatID string) error {
+	seat, err := tx.Seat(seatID)
+	if err != nil {
+		return err
+	}
+	rig, err := tx.Rig(seat.RigID)
+	if err != nil || rig.StoppedAt.IsZero() {
+		return err
+	}
+	rig.StoppedAt = time.Time{}
+	return tx.UpdateRig(&rig)
+}
+
 func (r *run) writeOccupant(tx Tx, st seatStart, l *launched) error {
 	now := r.e.d.Clock.Now()
+	if err := rigRuns(tx, l.session.SeatID); err != nil {
+		return err
+	}
 	l.session.LastSeen = now
 	if err := tx.InsertSession(l.session); err != nil {
 		return err
