@@ -157,6 +157,7 @@ type SeatView struct {
 	OutcomeBy        string         `json:"outcome_by,omitempty"`
 	Previous         string         `json:"previous_occupant,omitempty"`
 	ForkedFrom       string         `json:"forked_from,omitempty"`
+	LastError        string         `json:"last_error,omitempty"` // of the last operation on it, with its remedy
 
 	SessionName  string     `json:"session_name,omitempty"`
 	Pane         PaneID     `json:"pane,omitempty"`
