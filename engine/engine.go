@@ -102,7 +102,7 @@ func New(d Deps) *Engine {
 		VerbImagePin: planImagePin, VerbImageUnpin: planImagePin,
 		VerbSetModel: planSetModel, VerbSetToken: planSetToken, VerbClearAttention: planClearAttention,
 		VerbCompact:  planCompact,
-		VerbSnapshot: planSnapshot,
+		VerbSnapshot: planSnapshot, VerbRestore: planRestore,
 	}
 	e.steps = stepTable()
 	return e

@@ -114,6 +114,9 @@ func (b *builder) seatAttention(s *SeatView) []AttentionItem {
 		}
 	}
 	attach := "rig attach " + s.Address
+	if left := leftAttention(s, item); left != nil {
+		return left
+	}
 	if s.Identity == VerdictMismatch && s.Life == LifeAttention {
 		return identityAttention(s, item)
 	}

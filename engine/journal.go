@@ -223,6 +223,7 @@ func (r *run) finish() (*Receipt, error) {
 	rec.OK, rec.Outcome = clean, string(state)
 	rec.Operation = ReceiptOp{ID: r.op.ID, State: state, Build: r.e.d.Build}
 	r.judgeSnapshot(rec)
+	r.judgeRestore(rec)
 	r.op.State, r.op.EndedAt = state, r.e.d.Clock.Now()
 	r.op.Receipt = mustJSON(rec)
 	if rec.Error != nil {
@@ -232,7 +233,12 @@ func (r *run) finish() (*Receipt, error) {
 	r.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	err := r.lease.fenced(ctx, func(tx Tx) error { return tx.UpdateOperation(&op) })
+	err := r.lease.fenced(ctx, func(tx Tx) error {
+		if err := r.closeRestores(tx, rec); err != nil {
+			return err
+		}
+		return tx.UpdateOperation(&op)
+	})
 	r.mu.Lock()
 	r.op.Version = op.Version
 	r.mu.Unlock()

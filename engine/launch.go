@@ -2,8 +2,7 @@ package engine
 
 import (
 	"context"
-	"fmt"
-	"slices"
+	"sort"
 )
 
 // LaunchArgs are the arguments of `rig launch`.
@@ -22,9 +21,10 @@ func planLaunch(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	if err != nil {
 		return err
 	}
+	p.Target, p.Detached = rig.Name, true
 	p.Command = CommandLine(append([]string{"rig", "launch", rig.Name}, args.Seats...)...)
-	p.Detached = true
-	return e.planRevive(ctx, w, p, rig, reviveOptions{only: args.Seats})
+	e.serverFact(w, p)
+	return e.newRevival(w, p, reviveOptions{only: args.Seats}).rig(ctx, rig)
 }
 
 // planUpRig brings a rig on record back by name.
@@ -36,157 +36,34 @@ func planUpRig(ctx context.Context, e *Engine, w *world, p *Plan, rig Rig, args 
 	if args.FreshUnprompted {
 		words = append(words, "--fresh-unprompted")
 	}
-	p.Command = CommandLine(words...)
-	return e.planRevive(ctx, w, p, rig, reviveOptions{fresh: args.Fresh, unprompted: args.FreshUnprompted})
-}
-
-type reviveOptions struct {
-	only       []string // launch these only; none = all
-	fresh      []string // prime these afresh, by name
-	unprompted bool
-}
-
-// planRevive plans, seat by seat, how a rig on record comes back. Seats that run
-// are left alone; one broken seat stops no other.
-func (e *Engine) planRevive(ctx context.Context, w *world, p *Plan, rig Rig, opt reviveOptions) error {
-	p.Target = rig.Name
-	p.Leases = append(p.Leases, "rig:"+rig.ID)
-	p.AddFact("rig/"+rig.Name, rig.ID)
+	p.Target, p.Command = rig.Name, CommandLine(words...)
 	e.serverFact(w, p)
-	seats := w.seatsOf(rig.ID)
-	only, err := pickSeats(rig, seats, opt.only)
-	if err != nil {
-		return err
+	return e.newRevival(w, p, reviveOptions{fresh: args.Fresh, unprompted: args.FreshUnprompted, attempt: true}).rig(ctx, rig)
+}
+
+// planUpAll brings every rig on record back, with one receipt.
+func planUpAll(ctx context.Context, e *Engine, w *world, p *Plan, args UpArgs) error {
+	if args.Spec != "" || len(args.Fresh) > 0 {
+		return Errorf(CodeInvalid, "--all takes neither a rig nor --fresh").WithHint("`rig up <rig> --fresh pod.member` for one rig")
 	}
-	fresh, err := pickSeats(rig, seats, opt.fresh)
-	if err != nil {
-		return err
+	words := []string{"rig", "up", "--all"}
+	if args.FreshUnprompted {
+		words = append(words, "--fresh-unprompted")
 	}
-	graph, err := OrderMembers(logicals(seats), w.edgeSpecs(rig.ID))
-	if err != nil {
-		return err
-	}
-	if len(opt.only) == 0 {
-		only = logicals(seats)
-	}
-	byLogical := map[string]Seat{}
-	for _, s := range seats {
-		byLogical[s.Logical()] = s
-	}
-	contexts, err := e.startups(ctx, seats)
-	if err != nil {
-		return err
-	}
-	for _, logical := range graph.Order {
-		if !slices.Contains(only, logical) {
-			continue
+	p.Target, p.Command, p.Detached = "all rigs", CommandLine(words...), true
+	e.serverFact(w, p)
+	v := e.newRevival(w, p, reviveOptions{unprompted: args.FreshUnprompted, attempt: true})
+	rigs := append([]Rig(nil), w.rec.Rigs...)
+	sort.Slice(rigs, func(i, j int) bool { return rigs[i].Name < rigs[j].Name })
+	for _, rig := range rigs {
+		if err := v.rig(ctx, rig); err != nil {
+			return err
 		}
-		seat := byLogical[logical]
-		p.Leases = append(p.Leases, "seat:"+seat.ID)
-		p.AddFact("seat/"+logical+"/generation", itoa(seat.Generation))
-		after := []string{}
-		for _, pre := range graph.After[logical] {
-			after = append(after, unitOf(pre, rig.Name))
-		}
-		e.planSeatRevive(ctx, w, p, rig, seat, contexts[seat.ID], after, slices.Contains(fresh, logical), opt.unprompted)
 	}
-	if len(p.Phases) == 0 && len(p.Blockers) == 0 {
-		p.Warnings = append(p.Warnings, "nothing to start: see the seats above")
+	if len(rigs) == 0 {
+		p.Warnings = append(p.Warnings, "no rig is on record")
 	}
 	return nil
-}
-
-// planSeatRevive decides what happens to one seat and plans it. The same
-// classification serves the plan that is shown and the one that is applied.
-func (e *Engine) planSeatRevive(ctx context.Context, w *world, p *Plan, rig Rig, seat Seat, c StartupContext, after []string, fresh, unprompted bool) {
-	address := Address(seat.Pod, seat.Member, rig.Name)
-	at := w.locate(seat.ID)
-	p.AddFact("seat/"+address+"/pane", at.presence.String()+deadWord(at.dead))
-	switch {
-	case at.presence == Unknown:
-		return // the server is a blocker already
-	case at.presence == Present && !at.dead:
-		p.Intents = append(p.Intents, Intent{address, "already_running", "its pane is alive"})
-		return
-	case at.presence == Present && at.dead:
-		p.BlockSeat(address, Errorf("dead_pane", "its process has ended and its pane is kept").
-			WithHint("`rig seat clean %s` clears it, then launch again", address))
-		return
-	}
-	st, intent := e.reviveStart(ctx, w, p, seat, c, address, fresh, unprompted)
-	p.Intents = append(p.Intents, intent)
-	if st == nil {
-		p.SetInput("undecided/"+address, intent.Reason)
-		p.Warnings = append(p.Warnings, address+" awaits a decision: "+intent.Reason)
-		return
-	}
-	if _, isFresh := st.Start.(StartFresh); isFresh && seat.Runtime != RuntimeTerminal && st.Prompt == "" {
-		m, err := memberOf(seat, c)
-		if err == nil {
-			var digest string
-			st.Prompt, digest, err = openingPrompt(address, m, MomentFresh)
-			p.AddFact("seat/"+address+"/prompt", digest)
-		}
-		if err != nil {
-			p.BlockSeat(address, err)
-		}
-	}
-	e.planStart(ctx, w, p, seat, *st, nil, after)
-	p.Changes = append(p.Changes, Change{
-		Seat: address, Field: "generation", Before: itoa(seat.Generation), After: itoa(seat.Generation + 1),
-	})
-}
-
-func deadWord(dead bool) string {
-	if dead {
-		return ", dead"
-	}
-	return ""
-}
-
-// reviveStart classifies a seat that does not run: its own conversation if it can
-// be continued, a fresh start if asked for by name or natural, else a decision
-// for a person. A nil start means that nothing is started.
-func (e *Engine) reviveStart(ctx context.Context, w *world, p *Plan, seat Seat, c StartupContext, address string, fresh, unprompted bool) (*seatStart, Intent) {
-	last, had := w.latest[seat.ID]
-	freshStart := func(good Continuity) *seatStart {
-		return &seatStart{Address: address, Start: StartFresh{}, Kind: "fresh", Good: good}
-	}
-	switch {
-	case seat.Runtime == RuntimeTerminal:
-		return freshStart(ContinuityFreshPrimed), Intent{address, "fresh-primed", "no_conversation_by_nature"}
-	case fresh:
-		return freshStart(ContinuityFreshPrimed), Intent{address, "fresh-primed", "asked for by name"}
-	case !had:
-		return e.firstStart(ctx, p, seat, c, address)
-	case seat.RestorePolicy == RestoreFresh:
-		return freshStart(ContinuityFreshPrimed), Intent{address, "fresh-primed", "its restore_policy is relaunch_fresh"}
-	case last.Token.Empty() && unprompted:
-		return freshStart(ContinuityFreshPrimed), Intent{address, "fresh-primed", "never prompted, and --fresh-unprompted was given"}
-	case last.Token.Empty():
-		return nil, Intent{address, "awaiting-decision", "no resume token on record; --fresh " + seat.Logical() + " starts it anew"}
-	}
-	rt, err := e.runtime(seat.Runtime)
-	if err != nil {
-		return nil, Intent{address, "awaiting-decision", err.Error()}
-	}
-	conv := rt.Conversation(ctx, last.Token.Reveal(), seat.Cwd, last.Homes)
-	switch {
-	case conv.Live:
-		return nil, Intent{address, "awaiting-decision", fmt.Sprintf("its conversation is open in process %d", conv.LivePID)}
-	case conv.Exists == Absent && unprompted:
-		return freshStart(ContinuityFreshPrimed), Intent{address, "fresh-primed", "never prompted, and --fresh-unprompted was given"}
-	case conv.Exists == Absent:
-		return nil, Intent{address, "awaiting-decision", orText(conv.Why, "its conversation is not on disk") + "; --fresh " + seat.Logical() + " starts it anew"}
-	case conv.Exists == Unknown:
-		return nil, Intent{address, "awaiting-decision", orText(conv.Why, "whether its conversation exists cannot be told")}
-	}
-	reason := "its conversation is on disk"
-	if len(conv.Caveats) > 0 {
-		reason += " (" + conv.Caveats[0] + ")"
-	}
-	st := &seatStart{Address: address, Start: StartResume{Token: last.Token}, Kind: "restore", Good: ContinuityResumed}
-	return st, Intent{address, "resume-original", reason}
 }
 
 func orText(s, other string) string {

@@ -190,6 +190,9 @@ func doIdentify(ctx context.Context, r *run, s Step) (Evidence, error) {
 			return nil, err
 		}
 		if err == nil {
+			if err := r.endedStart(s, p); err != nil {
+				return Evidence{"proven": false}, err
+			}
 			l.identity, l.screen = rt.Identify(ctx, p), p.Screen
 		}
 		if l.identity.Proven || wait.Err() != nil {

@@ -91,7 +91,7 @@ func commitFreshLaunch(_ context.Context, r *run, s Step, tx Tx) (Evidence, erro
 	ev := freshEvidence(s, l, seat, retiring, superseded)
 	r.settle(SeatReceipt{
 		Seat: s.Seat, Outcome: outcome, Action: "launched", Generation: seat.Generation,
-		ContextDelivered: l.prompted, Evidence: ev, Error: attentionError(l, outcome),
+		ContextDelivered: l.prompted, Evidence: ev, Error: r.attentionError(l, outcome),
 	})
 	return ev, r.event(tx, "seat.fresh_launched", seat, s.Seat, ev)
 }

@@ -249,6 +249,9 @@ func (r *run) fail(ctx context.Context, u *unit, s Step, err error) {
 				return err
 			}
 			seat.LastError = e.Error()
+			if len(r.restores()) > 0 {
+				seat.Continuity, seat.LastError = ContinuityFailed, e.Msg+" → "+e.Hint
+			}
 			ev.SeatID, ev.RigID = seat.ID, seat.RigID
 			if err := tx.UpdateSeat(&seat); err != nil {
 				return err

@@ -21,6 +21,8 @@ type UpArgs struct {
 	// FreshUnprompted primes every agent afresh that was never prompted and so
 	// has nothing to continue.
 	FreshUnprompted bool `json:"fresh_unprompted,omitempty"`
+	// All brings every rig on record back; Spec is empty then.
+	All bool `json:"all,omitempty"`
 }
 
 // planUp creates and launches a spec, or brings a rig on record back by name.
@@ -28,6 +30,9 @@ func planUp(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	args, err := DecodeArgs[UpArgs](p.Request)
 	if err != nil {
 		return err
+	}
+	if args.All {
+		return planUpAll(ctx, e, w, p, args)
 	}
 	if args.Spec == "" {
 		args.Spec = p.Request.Target
@@ -159,7 +164,7 @@ func startWords(st seatStart, seat Seat) string {
 // can be seen beforehand.
 func (e *Engine) planStart(ctx context.Context, w *world, p *Plan, seat Seat, st seatStart, needs, after []string) {
 	for _, pane := range w.inv.Panes {
-		if pane.Session == st.Address {
+		if pane.Session == st.Address && !ownDead(pane, seat) {
 			p.BlockSeat(st.Address, Errorf(CodeSessionExists, "a tmux session named %s is there already", st.Address).
 				WithHint("`rig discover` and `rig adopt` take it in; or end it yourself: it is not ours to kill"))
 			break

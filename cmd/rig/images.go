@@ -331,6 +331,7 @@ func (c *cli) imageSyncCmd() *cobra.Command {
 
 // receiptExtra prints what a receipt says beside its seats.
 func (c *cli) receiptExtra(extra map[string]any) {
+	c.restoreExtra(extra)
 	for _, id := range lines(extra["deleted"]) {
 		fmt.Fprintln(c.out, "  deleted "+id)
 	}

@@ -18,9 +18,15 @@ func (c *cli) upCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "up <spec.yaml | starter | rig>", Short: "Bring a rig up from a spec, or back by name",
 		Long: "A file or starter: create the rig and launch its seats.\nThe name of a rig on record: bring it back, each seat by its own conversation where it has one.",
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			var err error
+			if args.All != (len(a) == 0) {
+				return engine.Errorf(engine.CodeInvalid, "a spec, a starter or a rig is required").WithHint("or --all for every rig on record")
+			}
+			if args.All {
+				a = []string{""}
+			}
 			args.Spec = a[0]
 			if args.Env, err = parseEnv(env); err != nil {
 				return err
@@ -45,6 +51,7 @@ func (c *cli) upCmd() *cobra.Command {
 	cmd.Flags().BoolVar(&m.dryRun, "plan", false, "same as --dry-run")
 	cmd.Flags().StringSliceVar(&args.Fresh, "fresh", nil, "start this `seat` (pod.member) deliberately afresh")
 	cmd.Flags().BoolVar(&args.FreshUnprompted, "fresh-unprompted", false, "start every agent afresh that was never prompted")
+	cmd.Flags().BoolVar(&args.All, "all", false, "bring every rig on record back, with one receipt")
 	cmd.Flags().StringVar(&args.Cwd, "cwd", "", "where relative directories of the spec start")
 	cmd.Flags().StringArrayVar(&env, "env", nil, "`KEY=VALUE` for every seat")
 	return cmd

@@ -1,0 +1,166 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+)
+
+// verdict is what a restore does with one seat that does not run, and why.
+type verdict struct {
+	start   *seatStart // nil: nothing is started
+	action  string     // of a start: resume-original, fresh-primed, launch
+	outcome Continuity // without a start: awaiting-decision or failed
+	code    Code
+	why     string
+	hint    string // what resolves it, in words with the command
+	conv    ConversationState
+}
+
+func (j verdict) intent(address string) Intent {
+	if j.start != nil {
+		return Intent{address, j.action, j.why}
+	}
+	return Intent{address, string(j.outcome), j.why}
+}
+
+// Codes of seats that a restore leaves as they are.
+const (
+	CodeAwaiting    Code = "awaiting_decision"    // a person must say what is to become of it
+	CodeNoToken     Code = "no_resume_token"      // nothing to continue is on record
+	CodeNeverAsked  Code = "never_prompted"       // there is no conversation yet
+	CodeLost        Code = "conversation_gone"    // its conversation is not on disk
+	CodeElsewhere   Code = "conversation_live"    // a process has it open
+	CodeBlockedConv Code = "conversation_blocked" // it is there and cannot be resumed as it is
+	CodeSharedConv  Code = "conversation_shared"  // another seat is to continue it
+)
+
+// judge classifies a seat that does not run: its own conversation if it can be
+// continued, a fresh start if asked for by name or natural, else a decision for
+// a person.
+func (v *revival) judge(ctx context.Context, seat Seat, c StartupContext, address string, fresh bool) verdict {
+	last, had := v.w.latest[seat.ID]
+	primed := func(why string) verdict {
+		st := &seatStart{Address: address, Start: StartFresh{}, Kind: "fresh", Good: ContinuityFreshPrimed}
+		return verdict{start: st, action: string(ContinuityFreshPrimed), why: why}
+	}
+	switch {
+	case seat.Runtime == RuntimeTerminal:
+		return primed("no_conversation_by_nature")
+	case fresh:
+		return primed("asked for by name")
+	case !had:
+		return v.first(ctx, seat, c, address)
+	case seat.RestorePolicy == RestoreFresh:
+		return primed("its restore_policy is relaunch_fresh")
+	}
+	j := v.e.continuable(ctx, v.w, seat, last, true)
+	switch {
+	case j.code == CodeNeverAsked && v.opt.unprompted:
+		return primed("never prompted, and --fresh-unprompted was given")
+	case j.outcome != "":
+		return j
+	}
+	if other, taken := v.claimed[last.Token.Reveal()]; taken {
+		j.outcome, j.code, j.why = ContinuityAwaiting, CodeSharedConv, "its conversation is also on record for "+other+", which is to continue it"
+		j.hint = v.freshHint(seat)
+		return j
+	}
+	v.claimed[last.Token.Reveal()] = address
+	j.start = &seatStart{Address: address, Start: StartResume{Token: last.Token}, Kind: "restore", Good: ContinuityResumed}
+	j.action = "resume-original"
+	return j
+}
+
+func (v *revival) freshHint(seat Seat) string { return freshHint(v.w, seat) }
+
+func freshHint(w *world, seat Seat) string {
+	return "`" + CommandLine("rig", "up", w.rigs[seat.RigID].Name, "--fresh", seat.Logical()) + "` starts it anew on purpose"
+}
+
+// first is the start of a seat that never had an occupant.
+func (v *revival) first(ctx context.Context, seat Seat, c StartupContext, address string) verdict {
+	st, intent := v.e.firstStart(ctx, v.p, seat, c, address)
+	if st == nil {
+		return verdict{outcome: ContinuityAwaiting, code: CodeAwaiting, why: intent.Reason, hint: v.freshHint(seat)}
+	}
+	return verdict{start: st, action: intent.Action, why: intent.Reason}
+}
+
+// continuable judges whether an occupant's own conversation could be continued.
+// An outcome in the answer says that it could not. With now, a process that has
+// it open stands against it; a machine that reboots ends every process.
+func (e *Engine) continuable(ctx context.Context, w *world, seat Seat, last Session, now bool) verdict {
+	rigName := w.rigs[seat.RigID].Name
+	wait := func(code Code, why, hint string) verdict {
+		return verdict{outcome: ContinuityAwaiting, code: code, why: why, hint: hint}
+	}
+	again := "then `" + CommandLine("rig", "up", rigName) + "`"
+	if last.Token.Empty() {
+		return wait(CodeNoToken, "no resume token on record",
+			freshHint(w, seat)+"; `rig seat set-resume-token "+w.address(seat)+"` gives it one")
+	}
+	rt, err := e.runtime(seat.Runtime)
+	if err != nil {
+		return verdict{outcome: ContinuityFailed, code: CodeOf(err), why: asError(err).Msg, hint: asError(err).Hint}
+	}
+	conv := rt.Conversation(ctx, last.Token.Reveal(), seat.Cwd, last.Homes)
+	var j verdict
+	switch {
+	case conv.Live && now:
+		j = wait(CodeElsewhere, fmt.Sprintf("its conversation is open in process %d", conv.LivePID),
+			fmt.Sprintf("end process %d, %s; or %s", conv.LivePID, again, freshHint(w, seat)))
+	case conv.Exists == Absent && e.neverPrompted(ctx, seat, last):
+		j = wait(CodeNeverAsked, "it was never prompted, so there is no conversation to continue",
+			"`"+CommandLine("rig", "up", rigName, "--fresh-unprompted")+"` starts every such seat anew; or "+freshHint(w, seat))
+	case conv.Exists == Absent:
+		j = wait(CodeLost, orText(conv.Why, "its conversation is not on disk"), "bring its file back, "+again+"; or "+freshHint(w, seat))
+	case conv.Exists == Unknown:
+		j = wait(CodeUnavailable, orText(conv.Why, "whether its conversation exists cannot be told"), "make it readable, "+again)
+	case conv.Details["blocks"] == true:
+		j = wait(CodeBlockedConv, orText(conv.Why, "it cannot be resumed as it is"), "correct that, "+again+"; or "+freshHint(w, seat))
+	default:
+		j.why = "its conversation is on disk"
+		if len(conv.Caveats) > 0 {
+			j.why += " (" + conv.Caveats[0] + ")"
+		}
+	}
+	j.conv = conv
+	return j
+}
+
+// neverPrompted reports positive evidence that an occupant began a conversation
+// of its own and was never asked anything: its own hooks tell of its start and of
+// no prompt, and no sample of it was ever taken. Without evidence the answer is
+// no: a conversation that was lost must not pass for one that never was.
+func (e *Engine) neverPrompted(ctx context.Context, seat Seat, last Session) bool {
+	if last.Generation != seat.Generation || seat.ContextDelivered ||
+		(last.Continuity != ContinuityFresh && last.Continuity != ContinuityFreshPrimed) {
+		return false
+	}
+	used := false
+	err := e.d.Store.Read(ctx, func(r Reader) error {
+		samples, err := r.UsageSamples(seat.ID, 50)
+		for _, s := range samples {
+			used = used || (s.SessionID == last.ID && s.Known && s.Tokens > 0)
+		}
+		return err
+	})
+	if err != nil || used {
+		return false
+	}
+	sig, err := e.d.Occupants.Signals(last.ID)
+	if err != nil {
+		return false
+	}
+	started := false
+	for _, h := range sig.Hooks {
+		switch h.Event {
+		case "SessionStart":
+			started = true
+		case "SessionEnd", "Notification":
+		default:
+			return false
+		}
+	}
+	return started
+}

@@ -1,0 +1,277 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rig/engine"
+)
+
+// reboot loses the tmux server with everything in it; the record stays.
+func (b *bench) reboot() {
+	for _, p := range b.mux.Panes() {
+		b.mux.Drop(p.ID)
+	}
+	b.mux.Epoch += "+"
+}
+
+func restoreUp(fresh ...string) engine.Request {
+	return request(engine.VerbUp, "team", engine.UpArgs{Spec: "team", Fresh: fresh})
+}
+
+func verdict(tb testing.TB, rec *engine.Receipt) engine.RestoreVerdict {
+	tb.Helper()
+	list := engine.RestoreVerdicts(rec.Extra)
+	if len(list) != 1 {
+		tb.Fatalf("%d verdicts: %+v", len(list), rec)
+	}
+	return list[0]
+}
+
+func outcomes(rec *engine.Receipt) string {
+	var words []string
+	for _, s := range rec.Seats {
+		word := string(s.Outcome)
+		if word == "" {
+			word = s.Action
+		}
+		words = append(words, s.Seat[:strings.Index(s.Seat, "@")]+"="+word)
+	}
+	return strings.Join(words, " ")
+}
+
+func TestRestoreAfterACrash(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude, engine.RuntimeCodex, engine.RuntimeTerminal)
+	defer b.close(t)
+	b.run(t, upRequest())
+	b.run(t, snapshotRequest())
+	good := b.snapshots(t)[0].ID
+	b.reboot()
+	rec := b.run(t, restoreUp())
+	v := verdict(t, rec)
+	if !rec.OK || v.Result != engine.RestoreFull || v.Selection.ID != good || v.Counts["resumed"] != 2 {
+		t.Errorf("%s: %+v", outcomes(rec), v)
+	}
+	kinds := map[string]int{}
+	for _, s := range b.snapshots(t) {
+		kinds[s.Kind+" "+s.Status]++
+	}
+	if kinds["pre_restore partial"] != 1 {
+		t.Errorf("what was there before is not kept: %v", kinds)
+	}
+	b.reboot()
+	rec = b.run(t, restoreUp("dev.m1"))
+	if v := verdict(t, rec); rec.OK || v.Result != engine.RestorePartial || v.Selection.ID != good {
+		t.Errorf("a fresh start counts as a recovery, or the same conversation as another occupant: %s: %+v", outcomes(rec), v)
+	}
+	rec = b.run(t, restoreUp())
+	if v := verdict(t, rec); !rec.OK || v.Result != engine.RestoreNothingDown {
+		t.Errorf("everything runs: %s: %+v", outcomes(rec), v)
+	}
+	if _, err := b.e.Plan(context.Background(), restoreUp("dev.nobody")); engine.CodeOf(err) != engine.CodeSeatNotFound {
+		t.Errorf("an unknown seat: %v", err)
+	}
+	p, err := b.e.Plan(context.Background(), restoreUp("dev.m0"))
+	if err != nil || p.Applicable() || p.Blockers[0].Code != engine.CodeSessionLive {
+		t.Errorf("a fresh start of a running seat: %v %+v", err, p)
+	}
+}
+
+// TestOneBrokenSeatStopsNoOther fails the start of one seat of three.
+func TestOneBrokenSeatStopsNoOther(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude, engine.RuntimeClaude, engine.RuntimeClaude)
+	defer b.close(t)
+	b.run(t, upRequest())
+	b.reboot()
+	b.faults.Fail = func(name string, nth int) (bool, bool) { return name == "create" && nth == 1, false }
+	rec := b.run(t, restoreUp())
+	v := verdict(t, rec)
+	if rec.OK || v.Result != engine.RestorePartial || v.Counts["resumed"] != 2 || v.Counts["failed"] != 1 || len(b.mux.Panes()) != 2 {
+		t.Errorf("%s: %+v", outcomes(rec), v)
+	}
+	failed := ""
+	for _, s := range rec.Seats {
+		if s.Outcome == engine.ContinuityFailed {
+			failed = s.Seat
+		}
+	}
+	f, err := b.e.Fleet(context.Background())
+	if err != nil || len(f.Attention) != 1 || f.Attention[0].Seat != failed || !strings.Contains(f.Attention[0].Remedy, "rig up team") {
+		t.Errorf("attention: %v %+v", err, f.Attention)
+	}
+	b.faults.Fail = nil
+	if rec = b.run(t, restoreUp()); !rec.OK {
+		t.Errorf("once more: %s", outcomes(rec))
+	}
+	st, err := b.e.RestoreStatus(context.Background(), rec.Operation.ID, "team")
+	if err != nil || st.Original != engine.RestoreFull || st.Current != st.Original || len(st.Unresolved) != 0 {
+		t.Errorf("%v %+v", err, st)
+	}
+}
+
+// TestAllFailedIsFailed and nothing else.
+func TestAllFailedIsFailed(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude, engine.RuntimeCodex)
+	defer b.close(t)
+	b.run(t, upRequest())
+	b.reboot()
+	b.faults.Fail = func(name string, _ int) (bool, bool) { return name == "ready", false }
+	rec := b.run(t, restoreUp())
+	if v := verdict(t, rec); rec.OK || v.Result != engine.RestoreFailed || len(b.mux.Panes()) != 0 {
+		t.Errorf("%s: %+v, %d panes", outcomes(rec), v, len(b.mux.Panes()))
+	}
+	b.mux.State = engine.Unknown
+	p, err := b.e.Plan(context.Background(), restoreUp())
+	if err != nil || p.Applicable() || p.Blockers[0].Code != engine.CodeTmuxProbeFailed {
+		t.Errorf("a server that does not answer must stop a restore: %v %+v", err, p)
+	}
+}
+
+// TestReconciliationStandsBesideTheVerdict clears a gate by hand after a restore:
+// the original verdict stays, the current one moves.
+func TestReconciliationStandsBesideTheVerdict(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+	defer b.close(t)
+	b.run(t, upRequest())
+	b.reboot()
+	b.faults.Fail = func(name string, _ int) (bool, bool) { return name == "identify", false }
+	rec := b.run(t, restoreUp())
+	b.faults.Fail = nil
+	if v := verdict(t, rec); v.Result != engine.RestorePartial || rec.Seats[0].Outcome != engine.ContinuityAttention {
+		t.Fatalf("%s: %+v", outcomes(rec), v)
+	}
+	clearing := request(engine.VerbClearAttention, "dev.m0", struct{}{})
+	b.run(t, clearing)
+	st, err := b.e.RestoreStatus(context.Background(), rec.Operation.ID, "team")
+	if err != nil || st.Original != engine.RestorePartial || st.Current != engine.RestoreFull || len(st.Reconciliations) != 1 || len(st.Unresolved) != 0 {
+		t.Errorf("%v %+v", err, st)
+	}
+	for code, ask := range map[engine.Code][2]string{
+		engine.CodeAttemptNotFound: {"nothing", "team"}, engine.CodeAttemptWrongRig: {rec.Operation.ID, "other"},
+	} {
+		if _, err := b.e.RestoreStatus(context.Background(), ask[0], ask[1]); engine.CodeOf(err) != code {
+			t.Errorf("want %s, got %v", code, err)
+		}
+	}
+}
+
+func TestRestoreCheckJudgesAsIfRebooted(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude, engine.RuntimeTerminal)
+	defer b.close(t)
+	b.run(t, upRequest())
+	b.run(t, snapshotRequest())
+	check := func(opt engine.RestoreCheckOptions) engine.RestoreCheckReport {
+		t.Helper()
+		before := dump(t, b.db)
+		rep, err := b.e.RestoreCheck(context.Background(), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if dump(t, b.db) != before {
+			t.Error("a check changed the record")
+		}
+		return rep
+	}
+	full := check(engine.RestoreCheckOptions{Full: true})
+	if full.ExitCode() != 0 || full.Seats.Restorable != 2 || len(full.Checks) != full.Counts.Green+full.Counts.Yellow {
+		t.Errorf("%+v", full)
+	}
+	short := check(engine.RestoreCheckOptions{})
+	if short.Verdict != full.Verdict || short.Counts != full.Counts || len(short.Checks) >= len(full.Checks) {
+		t.Errorf("what is not listed does not count: %+v", short)
+	}
+	if short.Counts.Yellow == 0 || check(engine.RestoreCheckOptions{NoHooks: true}).Counts.Yellow != short.Counts.Yellow-1 {
+		t.Errorf("--no-hooks: %+v", short.Counts)
+	}
+	if rep := check(engine.RestoreCheckOptions{Rig: "nothing"}); rep.ExitCode() != 1 || rep.Repairs[0].Check != "rig.nothing.exists" {
+		t.Errorf("an unknown rig: %+v", rep)
+	}
+	b.reboot()
+	if rep := check(engine.RestoreCheckOptions{}); rep.Verdict != short.Verdict || rep.Seats != short.Seats {
+		t.Errorf("the crash itself is not judged: %+v", rep)
+	}
+	b.mux.State = engine.Unknown
+	if rep := check(engine.RestoreCheckOptions{}); rep.ExitCode() != 2 || rep.Verdict != engine.VerdictUnknownState {
+		t.Errorf("a silent server: %+v", rep)
+	}
+}
+
+// TestPeriodicSnapshots saves once for many callers, keeps the newest, and saves
+// nothing that it cannot see.
+func TestPeriodicSnapshots(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, t.TempDir(), engine.RuntimeTerminal)
+	defer b.close(t)
+	b.run(t, upRequest())
+	save := func(every time.Duration, keep int) int {
+		t.Helper()
+		made, err := b.e.PeriodicSnapshots(context.Background(), engine.PeriodicPolicy{Every: every, Keep: keep})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(made)
+	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	total := 0
+	for range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			made, err := b.e.PeriodicSnapshots(context.Background(), engine.PeriodicPolicy{})
+			mu.Lock()
+			defer mu.Unlock()
+			if total += len(made); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	wg.Wait()
+	if total != 1 || save(time.Hour, 3) != 0 || save(-1, 3) != 0 {
+		t.Fatalf("%d callers saved", total)
+	}
+	for range 5 {
+		if save(time.Nanosecond, 3) != 1 {
+			t.Fatal("it was due")
+		}
+	}
+	if n := len(b.snapshots(t)); n != 3 {
+		t.Errorf("%d are kept", n)
+	}
+	b.reboot()
+	if save(time.Nanosecond, 3) != 0 || !b.snapshots(t)[0].Chosen {
+		t.Error("a blind snapshot was saved")
+	}
+}
+
+func BenchmarkPlanRestore(bm *testing.B) {
+	kinds := make([]engine.RuntimeName, 100)
+	for i := range kinds {
+		kinds[i] = engine.RuntimeClaude
+	}
+	b := newBench(bm, bm.TempDir(), kinds...)
+	defer b.close(bm)
+	p, err := b.e.Plan(context.Background(), upRequest())
+	if err != nil {
+		bm.Fatal(err)
+	}
+	if _, err := b.e.Apply(context.Background(), p, nil); err != nil {
+		bm.Fatal(err)
+	}
+	b.reboot()
+	for bm.Loop() {
+		p, err := b.e.Plan(context.Background(), restoreUp())
+		if err != nil || len(p.Intents) != len(kinds) {
+			bm.Fatal(fmt.Sprint(err, len(p.Intents)))
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+)
+
+// seatCheck gathers the checks of one seat.
+type seatCheck struct {
+	c   *checker
+	s   Seat
+	out RestoreCheckSeat
+}
+
+func (k *seatCheck) add(name string, status CheckStatus, evidence, source, remedy string) {
+	k.c.add(RestoreCheckItem{
+		Check: "seat." + k.out.Seat + "." + name, Status: status, Evidence: evidence, Source: source, Remedy: remedy,
+		Rig: k.c.w.rigs[k.s.RigID].Name, Seat: k.out.Seat,
+	})
+	if worse(status, k.out.Status) {
+		k.out.Status = status
+		if rankOf(status) > rankOf(CheckYellow) || k.out.Remedy == "" {
+			k.out.Remedy = remedy
+		}
+		if name != "conversation" && rankOf(status) > rankOf(CheckYellow) {
+			k.out.Why = evidence
+			if status == CheckRed && k.out.Action != string(ContinuityAwaiting) {
+				k.out.Action = string(ContinuityFailed)
+			}
+		}
+	}
+}
+
+// seat judges one seat as if the machine rebooted now: whether it runs at this
+// moment is shown and not judged.
+func (c *checker) seat(ctx context.Context, s Seat, contexts map[string]StartupContext) RestoreCheckSeat {
+	k := &seatCheck{c: c, s: s}
+	k.out = RestoreCheckSeat{
+		Seat: c.w.address(s), SeatID: s.ID, Runtime: s.Runtime, Status: CheckGreen, Live: c.w.locate(s.ID).presence.String(),
+	}
+	fresh := k.conversation(ctx)
+	k.startup(contexts, fresh)
+	k.program(ctx, fresh)
+	if !c.opt.NoHooks {
+		k.hooks()
+	}
+	if !c.opt.NoQueue {
+		k.queue(ctx)
+	}
+	return k.out
+}
+
+// conversation checks what the seat would go on with. It reports whether the
+// seat would start afresh.
+func (k *seatCheck) conversation(ctx context.Context) (fresh bool) {
+	last, had := k.c.w.latest[k.s.ID]
+	primed := func(action, why string, status CheckStatus) bool {
+		k.out.Action, k.out.Why = action, why
+		k.add("conversation", status, why, "record", "")
+		return true
+	}
+	switch {
+	case k.s.Runtime == RuntimeTerminal:
+		return primed(string(ContinuityFreshPrimed), "no_conversation_by_nature", CheckGreen)
+	case !had:
+		return primed("launch", "it never had an occupant, so nothing can be lost", CheckGreen)
+	case k.s.RestorePolicy == RestoreFresh:
+		return primed(string(ContinuityFreshPrimed), "its restore_policy is relaunch_fresh: it would start anew", CheckYellow)
+	}
+	j := k.c.e.continuable(ctx, k.c.w, k.s, last, false)
+	k.out.Action, k.out.Why = "resume-original", j.why
+	if j.outcome != "" {
+		k.out.Action, k.out.Remedy = string(j.outcome), j.hint
+	}
+	source := orText(j.conv.Path, "record")
+	switch {
+	case j.code == CodeNeverAsked:
+		k.add("conversation", CheckYellow, j.why, "hooks", j.hint)
+		return false
+	case j.conv.Exists == Unknown && j.code == CodeUnavailable:
+		k.out.Action = "unknown"
+		k.add("conversation", CheckUnknown, j.why, source, j.hint)
+		return false
+	case j.outcome != "":
+		k.add("conversation", CheckRed, j.why, source, j.hint)
+		return false
+	}
+	k.add("conversation", CheckGreen, j.why, source, "")
+	for _, caveat := range j.conv.Caveats {
+		k.add("conversation-caveat", CheckYellow, caveat, source, "talk to the seat, or keep a copy of the file")
+	}
+	if j.conv.Live && k.c.w.locate(k.s.ID).presence == Absent {
+		k.add("conversation-live", CheckYellow, fmt.Sprintf("process %d has it open, and that is not the seat's", j.conv.LivePID), "registry",
+			fmt.Sprintf("end process %d before a restore", j.conv.LivePID))
+	}
+	if other, taken := k.c.token[last.Token.Reveal()]; taken {
+		k.out.Action = string(ContinuityAwaiting)
+		k.add("conversation-shared", CheckRed, "its conversation is also on record for "+other+", and only one can continue it", "record", freshHint(k.c.w, k.s))
+	} else {
+		k.c.token[last.Token.Reveal()] = k.out.Seat
+	}
+	return false
+}
+
+// startup checks what a fresh start would be given. Only a seat that would start
+// afresh depends on it.
+func (k *seatCheck) startup(contexts map[string]StartupContext, fresh bool) {
+	grade := CheckYellow
+	if fresh && k.s.Runtime != RuntimeTerminal {
+		grade = CheckRed
+	}
+	ctx, ok := contexts[k.s.ID]
+	if !ok {
+		k.add("startup-context", grade, "what a fresh occupant is told is not on record", "record", "bring the rig up from its spec again")
+		return
+	}
+	m, err := memberOf(k.s, ctx)
+	if err != nil {
+		k.add("startup-context", grade, asError(err).Msg, "record", asError(err).Hint)
+		return
+	}
+	for _, f := range m.Launch.Files {
+		if _, err := os.Stat(f.Abs); err != nil && f.Required {
+			k.add("startup-context", grade, "startup file "+f.Path+" is not there", f.Abs, "put it back, or mark it required: false")
+			return
+		}
+	}
+	k.add("startup-context", CheckGreen, fmt.Sprintf("%d files, %d actions", len(m.Launch.Files), len(m.Launch.Actions)), "record", "")
+}
+
+// program checks the directory and the client, by the runtime's own preflight.
+func (k *seatCheck) program(ctx context.Context, fresh bool) {
+	rt, err := k.c.e.runtime(k.s.Runtime)
+	if err != nil {
+		k.add("program", CheckRed, asError(err).Msg, "build", asError(err).Hint)
+		return
+	}
+	if info, err := os.Stat(k.s.Cwd); err != nil || !info.IsDir() {
+		k.add("cwd", CheckRed, "its directory "+k.s.Cwd+" is not there", "file", CommandLine("mkdir", "-p", k.s.Cwd))
+		return
+	}
+	k.add("cwd", CheckGreen, k.s.Cwd, "file", "")
+	start := Start(StartFresh{})
+	if last := k.c.w.latest[k.s.ID]; !fresh && !last.Token.Empty() && k.s.Runtime != RuntimeTerminal {
+		start = StartResume{Token: last.Token}
+	}
+	bad := false
+	for _, b := range rt.Preflight(ctx, LaunchRequest{Seat: k.s, Address: k.out.Seat, Start: withIDs(k.c.e.d.IDs, start), Env: k.c.e.d.Env}) {
+		if slices.Contains(conversationCodes, b.Code) && b.Code != "no_conversation_found" {
+			continue // the conversation's own check tells it
+		}
+		if b.Code == "no_conversation_found" && k.out.Status != CheckGreen {
+			continue
+		}
+		bad = true
+		k.add("launch", CheckRed, b.Message, "preflight", b.Hint)
+	}
+	if !bad {
+		k.add("launch", CheckGreen, "its client can be started", "preflight", "")
+	}
+}
+
+// hooks checks that the client's own reports reach us: what is known of a seat
+// without them rests on weaker evidence.
+func (k *seatCheck) hooks() {
+	last, had := k.c.w.latest[k.s.ID]
+	if k.s.Runtime != RuntimeClaude || !had {
+		k.add("hooks", CheckGreen, "none are needed", "record", "")
+		return
+	}
+	sig, err := k.c.e.d.Occupants.Signals(last.ID)
+	switch {
+	case err != nil:
+		k.add("hooks", CheckYellow, "the reports of its hooks cannot be read: "+err.Error(), "spool", "`rig doctor`")
+	case len(sig.Hooks) == 0 && last.Origin == OriginLaunched:
+		k.add("hooks", CheckYellow, "none of its hooks has ever reported", "spool", "look for disableAllHooks in the client's settings")
+	default:
+		k.add("hooks", CheckGreen, fmt.Sprintf("%d reports", len(sig.Hooks)), "spool", "")
+	}
+}
+
+// queue checks the seat's inbound work: it waits for the seat, whoever sits
+// there.
+func (k *seatCheck) queue(ctx context.Context) {
+	claimed := 0
+	var items []WorkItem
+	err := k.c.e.d.Store.Read(ctx, func(r Reader) error {
+		var err error
+		items, err = r.Work(k.s.ID)
+		return err
+	})
+	if err != nil {
+		k.add("queue-store", CheckYellow, "its inbound work cannot be read: "+err.Error(), "record", "`rig doctor`")
+		return
+	}
+	for _, it := range items {
+		if it.State == "claimed" && it.Generation < k.s.Generation {
+			claimed++
+		}
+	}
+	if claimed > 0 {
+		k.add("queue-store", CheckYellow, fmt.Sprintf("%d pieces of work were claimed by a former occupant", claimed), "record", "ask the seat about them")
+		return
+	}
+	k.add("queue-store", CheckGreen, fmt.Sprintf("%d pieces of work", len(items)), "record", "")
+}
