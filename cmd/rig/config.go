@@ -33,6 +33,11 @@ type config struct {
 		Width        int           `yaml:"width"`
 		Height       int           `yaml:"height"`
 	} `yaml:"launch"`
+	Snapshots struct {
+		Off   bool          `yaml:"off"`   // no periodic snapshots
+		Every time.Duration `yaml:"every"` // default 5m
+		Keep  int           `yaml:"keep"`  // newest per rig, default 10
+	} `yaml:"snapshots"`
 	Images struct {
 		SpecRoots []string `yaml:"spec_roots"` // also searched for references to agent images
 	} `yaml:"images"`

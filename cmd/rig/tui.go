@@ -49,6 +49,7 @@ func (c *cli) tui(ctx context.Context, f tuiFlags) error {
 	con := a.engine().Local(w)
 	done := make(chan struct{})
 	go func() { defer close(done); w.Run(ctx) }()
+	saved := a.keepSnapshots(ctx)
 	opts := a.tuiOptions(f)
 	if f.plain || os.Getenv("TERM") == "dumb" || !isTerminal(os.Stdin) || !isTerminal(os.Stdout) {
 		err = tui.RunPlain(ctx, con, os.Stdin, os.Stdout, opts)
@@ -57,6 +58,7 @@ func (c *cli) tui(ctx context.Context, f tuiFlags) error {
 	}
 	cancel()
 	<-done
+	saved()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "log: "+a.logFile())
 	}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"rig/engine"
+)
+
+// TestNeverPromptedSeatsNeedOneDecision brings agents back that nobody ever
+// talked to: there is nothing to continue and nothing to lose, and one word
+// decides for all of them.
+func TestNeverPromptedSeatsNeedOneDecision(t *testing.T) {
+	w := newWorld(t)
+	w.must("up", w.spec("new", "a:claude-code", "b:claude-code"))
+	w.know("dev.b", "OTTER")
+	w.reboot()
+	var rep engine.RestoreCheckReport
+	if r := w.into(&rep, "restore-check", "--full"); r.code != 0 || rep.Verdict != engine.VerdictCaveats {
+		t.Errorf("exit %d\n%s", r.code, r.out)
+	}
+	var rec restoreDoc
+	r := w.into(&rec, "up", "new")
+	if got := rec.outcomes(); r.code != 1 || !sameMap(got, map[string]string{"dev-a@new": "awaiting-decision", "dev-b@new": "resumed"}) {
+		t.Fatalf("exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	rec = restoreDoc{}
+	w.into(&rec, "up", "new", "--fresh-unprompted")
+	if got := rec.outcomes(); !sameMap(got, map[string]string{"dev-a@new": "fresh-primed", "dev-b@new": "already_running"}) {
+		t.Fatalf("%v", got)
+	}
+	w.recalls("dev.b", "OTTER")
+}
+
+// TestRestoreJudgesFilesAndDirectories takes away a working directory, empties
+// a transcript and archives a rollout: each seat says what is wrong with it.
+func TestRestoreJudgesFilesAndDirectories(t *testing.T) {
+	w := newWorld(t)
+	w.must("up", w.spec("dirs", "a:claude-code", "b:codex"))
+	w.know("dev.a", "HERON")
+	w.know("dev.b", "OTTER")
+	w.reboot()
+	rollout := w.conversationFile(".codex/sessions/*/*/*/rollout-*.jsonl")
+	shelf := w.home + "/.codex/archived_sessions"
+	if err := os.MkdirAll(shelf, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(rollout, shelf+rollout[strings.LastIndex(rollout, "/"):]); err != nil {
+		t.Fatal(err)
+	}
+	var rec restoreDoc
+	r := w.into(&rec, "up", "dirs")
+	if got := rec.outcomes(); r.code != 1 || !sameMap(got, map[string]string{"dev-a@dirs": "resumed", "dev-b@dirs": "awaiting-decision"}) || !strings.Contains(r.out, "archived") {
+		t.Fatalf("exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	if err := os.Rename(shelf+rollout[strings.LastIndex(rollout, "/"):], rollout); err != nil {
+		t.Fatal(err)
+	}
+	w.reboot()
+	aside := w.project + ".aside"
+	if err := os.Rename(w.project, aside); err != nil {
+		t.Fatal(err)
+	}
+	r = w.runIn(w.dir, nil, "up", "dirs", "--json")
+	if r.code != 1 || strings.Count(r.out, `"cwd_missing"`) < 2 || strings.Count(r.out, `"outcome": "failed"`) < 2 {
+		t.Errorf("a missing directory: exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	if err := os.Rename(aside, w.project); err != nil {
+		t.Fatal(err)
+	}
+	w.must("up", "dirs")
+	w.recalls("dev.a", "HERON")
+	w.recalls("dev.b", "OTTER")
+}
+
+// TestWatchSavesAndTells runs the loop without a screen: it saves a running rig,
+// tells of a seat that is lost, and ends at once when it is asked to.
+func TestWatchSavesAndTells(t *testing.T) {
+	w := newWorld(t)
+	w.must("up", w.spec("loop", "a:terminal", "b:terminal"))
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.Create(w.dir + "/watch.out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	cmd := exec.Command(self, "watch")
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = w.env, w.project, out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("a periodic snapshot", func() (bool, string) {
+		r := w.run("snapshot", "list", "loop")
+		return strings.Contains(r.out, engine.SnapshotPeriodic), r.out
+	})
+	w.tmux("kill-session", "-t", "=dev-a@loop")
+	w.eventually("the lost seat is told", func() (bool, string) {
+		b, err := os.ReadFile(w.dir + "/watch.out")
+		return strings.Contains(string(b), "dev-a@loop"), fmt.Sprint(string(b), err)
+	})
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("watch ended with %v", err)
+	}
+}
+
+// BenchmarkRestoreSeats brings one seat and twenty back after a reboot.
+func BenchmarkRestoreSeats(b *testing.B) {
+	for _, n := range []int{1, 20} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			w := newWorld(b)
+			var members []string
+			for i := range n {
+				members = append(members, fmt.Sprintf("m%d:claude-code", i))
+			}
+			w.must("up", w.spec("many", members...))
+			for i := range n {
+				w.know(fmt.Sprintf("dev.m%d", i), "HERON")
+			}
+			var spent time.Duration
+			for b.Loop() {
+				w.reboot()
+				began := time.Now()
+				w.must("up", "many")
+				spent += time.Since(began)
+			}
+			b.ReportMetric(spent.Seconds()/float64(b.N), "s/restore")
+		})
+	}
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"rig/engine"
+)
+
+// watchCmd runs the engine's loop without a screen until it is interrupted:
+// samples, compactions of any origin, the managed compaction policy, periodic
+// snapshots, and what waits for a person.
+func (c *cli) watchCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "watch", Short: "The engine loop without a screen: samples, managed compaction and periodic snapshots, until interrupted", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a, err := openApp(appWatch)
+			if err != nil {
+				return err
+			}
+			defer a.close()
+			w := a.engine().Watcher()
+			feed := w.Subscribe()
+			saved, told := a.keepSnapshots(cmd.Context()), map[string]engine.AttentionItem{}
+			done := make(chan struct{})
+			go func() { defer close(done); w.Run(cmd.Context()) }()
+			verdicts := map[string]string{}
+			for f := range feed {
+				c.tellAttention(f, told)
+				if err := c.tellVerdicts(f, verdicts); err != nil {
+					return err
+				}
+			}
+			<-done
+			saved()
+			return nil
+		},
+	}
+}
+
+// tellVerdicts prints a line for each seat whose verdict on its compaction has
+// changed.
+func (c *cli) tellVerdicts(f *engine.Fleet, last map[string]string) error {
+	for _, s := range f.Seats() {
+		v := s.Compaction.Verdict
+		if old, had := last[s.ID]; old == v && (had || v == "") {
+			continue
+		}
+		last[s.ID] = v
+		if v == "" {
+			v = "audited"
+		}
+		if c.json {
+			if err := c.print(map[string]any{"seat": s.Address, "verdict": v, "at": f.At}); err != nil {
+				return err
+			}
+			continue
+		}
+		fmt.Fprintf(c.out, "%s %s: %s\n", f.At.Local().Format("15:04:05"), s.Address, v)
+	}
+	return nil
+}
