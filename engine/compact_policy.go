@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 )
 
 // RigCompaction gives the managed compaction policy of a rig and whether it is
@@ -65,6 +66,8 @@ type SeatCompaction struct {
 	// Verdict is "compacted, not audited" between a compaction and a passed
 	// audit, else "".
 	Verdict string `json:"verdict,omitempty"`
+	// Since is when the verdict was last written.
+	Since time.Time `json:"since,omitzero"`
 	// NextLaunch says what the next launch changes, "" when nothing.
 	NextLaunch string `json:"next_launch,omitempty"`
 }
@@ -77,7 +80,7 @@ const NotAudited = "compacted, not audited"
 func seatCompaction(rig Rig, s Seat, last Session) SeatCompaction {
 	var c SeatCompaction
 	if s.Lifecycle == LifecycleCompacted {
-		c.Verdict = NotAudited
+		c.Verdict, c.Since = NotAudited, s.UpdatedAt
 	}
 	if s.Runtime != RuntimeClaude {
 		c.Why = "only claude-code seats are managed"
@@ -102,4 +105,19 @@ func (c *SeatCompaction) sampled(u Usage) {
 	if c.Managed && (!u.Known || u.Stale) {
 		c.Why = "no fresh sample, so the policy does not compact it; the client's own auto-compaction is then the only one, and it is not guaranteed"
 	}
+}
+
+// AttnNotAudited is the attention class of a seat that was compacted and has not
+// shown since that it knows its work and the next owner.
+const AttnNotAudited = "not_audited"
+
+// auditAttention asks for a person when nothing of ours is auditing such a seat.
+func auditAttention(s *SeatView) []AttentionItem {
+	if s.Compaction.Verdict == "" || s.OpVerb == VerbCompact || s.Life != LifeRunning {
+		return nil
+	}
+	return []AttentionItem{{
+		Key: AttnNotAudited + "/" + s.ID + "/" + itoa(s.Generation), Class: AttnNotAudited, Seat: s.Address, SeatID: s.ID, Rig: s.Rig, Weight: 45,
+		Since: s.Compaction.Since, Reason: s.Compaction.Verdict, Remedy: "rig compact " + s.Address + " --audit",
+	}}
 }

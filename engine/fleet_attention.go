@@ -38,6 +38,7 @@ func (b *builder) attention(f *Fleet) []AttentionItem {
 	items := []AttentionItem{}
 	for _, s := range f.Seats() {
 		items = append(items, b.seatAttention(s)...)
+		items = append(items, auditAttention(s)...)
 	}
 	items = append(items, b.shared(f)...)
 	for _, op := range f.Ops {
