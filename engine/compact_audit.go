@@ -46,7 +46,7 @@ const (
 // through the hook; the line names the same files, so that a seat whose hook was
 // lost is not left with nothing.
 func doCompactRestore(ctx context.Context, r *run, s Step) (Evidence, error) {
-	c := r.compaction(s)
+	c := r.compaction(ctx, s)
 	ev := Evidence{"directive": string(c.directive(ctx))}
 	files := orText(r.saw(s.Seat+"/packet").Str("dir"), "")
 	if prep := r.saw(s.Seat + "/prep"); prep["whole"] == true {
@@ -82,7 +82,7 @@ func (c compaction) directive(ctx context.Context) DirectiveState {
 // doCompactAudit asks what the seat knows now. A seat that answers without naming
 // its work and the next owner has not passed; that is a finding, not a failure.
 func doCompactAudit(ctx context.Context, r *run, s Step) (Evidence, error) {
-	c := r.compaction(s)
+	c := r.compaction(ctx, s)
 	marker := c.tag + " audit"
 	text := oneLine(marker + ": before any other work list what you were asked to read with FULL, PARTIAL or NOT_READ, and read the rest. " + c.text.PostRestoreAudit +
 		" End with two lines: 'Current work:' and what it is; 'Next owner:' and who.")

@@ -77,7 +77,7 @@ func mapMarker(opID string, s Step) string {
 
 // doCompactPrep asks the seat for its restore map and waits until it is whole.
 func doCompactPrep(ctx context.Context, r *run, s Step) (Evidence, error) {
-	c := r.compaction(s)
+	c := r.compaction(ctx, s)
 	m, err := r.e.maps()
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // doCompactSend arms the restore directive and types /compact, once.
 func doCompactSend(ctx context.Context, r *run, s Step) (Evidence, error) {
-	c := r.compaction(s)
+	c := r.compaction(ctx, s)
 	if err := c.idle(ctx, r.e.d.Config.CompactWait, true); err != nil {
 		return nil, err
 	}
@@ -196,7 +196,7 @@ func (c compaction) arm(ctx context.Context, t target, p Probe) error {
 // undoCompactSend takes the directive back; what the client has already been told
 // to do is left to it.
 func undoCompactSend(ctx context.Context, r *run, s Step) error {
-	c := r.compaction(s)
+	c := r.compaction(ctx, s)
 	if mark, err := c.mark(); err == nil {
 		if t, err := c.target(ctx); err == nil {
 			cmp, ok := t.rt.(compactor)
@@ -228,7 +228,7 @@ func (c compaction) mark() (CompactionMark, error) {
 // doCompactProve waits for the outcome. A failure is told with the client's words,
 // and nothing more is typed: no Esc, no /clear, no second try.
 func doCompactProve(ctx context.Context, r *run, s Step) (Evidence, error) {
-	c := r.compaction(s)
+	c := r.compaction(ctx, s)
 	mark, err := c.mark()
 	if err != nil {
 		return nil, err

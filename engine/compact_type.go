@@ -13,9 +13,27 @@ type compaction struct {
 	tag  string
 }
 
-func (r *run) compaction(s Step) compaction {
+// compaction makes it from the plan, or, in a run that was taken up from its
+// journal, from the rig's policy as it is now.
+func (r *run) compaction(ctx context.Context, s Step) compaction {
 	v, _ := r.plan.Input("compaction")
-	policy, _ := v.(ClaudeCompaction)
+	policy, ok := v.(ClaudeCompaction)
+	if !ok {
+		err := r.e.d.Store.Read(ctx, func(rd Reader) error {
+			seat, err := rd.Seat(s.Args["seat_id"])
+			if err != nil {
+				return err
+			}
+			rig, err := rd.Rig(seat.RigID)
+			if p, _, _ := RigCompaction(rig); p != nil {
+				policy = *p
+			}
+			return err
+		})
+		if err != nil {
+			r.warn("the texts of the rig's policy cannot be read: " + err.Error())
+		}
+	}
 	return compaction{r: r, s: s, text: policy, tag: compactTag(r.plan.ID)}
 }
 
