@@ -56,8 +56,12 @@ func planUpAll(ctx context.Context, e *Engine, w *world, p *Plan, args UpArgs) e
 	rigs := append([]Rig(nil), w.rec.Rigs...)
 	sort.Slice(rigs, func(i, j int) bool { return rigs[i].Name < rigs[j].Name })
 	for _, rig := range rigs {
-		if err := v.rig(ctx, rig); err != nil {
-			return err
+		err := e.rigHeld(ctx, w, rig)
+		if err == nil {
+			err = v.rig(ctx, rig)
+		}
+		if err != nil {
+			v.refuse(rig, err)
 		}
 	}
 	if len(rigs) == 0 {

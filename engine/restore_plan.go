@@ -38,6 +38,7 @@ type restoring struct {
 	excluded []ExcludedSeat
 	begin    string // unit that everything else comes after
 	launches int
+	refused  error // why nothing of it is attempted
 }
 
 // ExcludedSeat is a seat that a restore leaves out, and why.
@@ -107,6 +108,38 @@ func (v *revival) rig(ctx context.Context, rig Rig) error {
 	}
 	v.close(r, first)
 	return nil
+}
+
+// refuse leaves one rig of many out, with the reason: it stops no other.
+func (v *revival) refuse(rig Rig, err error) {
+	p := v.p
+	p.Warnings = append(p.Warnings, rig.Name+" is left out: "+asError(err).Msg+" → "+asError(err).Hint)
+	v.all = append(v.all, &restoring{rig: rig, refused: err, choice: chosenSnapshot{SnapshotSelection: SnapshotSelection{Mode: "none", Rationale: "not attempted"}}})
+	p.SetInput(restoreInput, v.all)
+	p.Leases = slices.DeleteFunc(p.Leases, func(key string) bool { return key == "rig:"+rig.ID })
+	p.AddFact("rig/"+rig.Name+"/refused", string(asError(err).Code))
+}
+
+// rigHeld says which operation holds a rig or one of its seats, nil when none
+// does. What this very process holds does not count: it plans again under its
+// own leases.
+func (e *Engine) rigHeld(ctx context.Context, w *world, rig Rig) error {
+	keys, self := []string{"rig:" + rig.ID}, e.d.Procs.Self("")
+	for _, s := range w.seatsOf(rig.ID) {
+		keys = append(keys, "seat:"+s.ID)
+	}
+	return e.d.Store.Read(ctx, func(r Reader) error {
+		for _, key := range keys {
+			held, ok := w.leases[key]
+			if !ok || (held.Owner.PID == self.PID && held.Owner.PIDStart == self.PIDStart) {
+				continue
+			}
+			if err := e.holderRefusal(r, held); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // roster says which seats the restore judges: those that the chosen snapshot

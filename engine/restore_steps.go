@@ -105,7 +105,8 @@ type RestoreVerdict struct {
 	Selection SnapshotSelection `json:"selection"`
 	Intended  []string          `json:"intended_seats"` // addresses
 	Excluded  []ExcludedSeat    `json:"excluded_seats"`
-	Counts    map[string]int    `json:"counts"` // by outcome or action
+	Counts    map[string]int    `json:"counts"`        // by outcome or action
+	Why       *Error            `json:"why,omitempty"` // why nothing was attempted
 }
 
 // rollUp sums outcomes up. Shells that came back primed have no conversation and
@@ -168,6 +169,9 @@ func (r *run) judgeRestore(rec *Receipt) {
 			Intended: append([]string{}, it.intended...), Excluded: append([]ExcludedSeat{}, it.excluded...),
 		}
 		v.Result, v.Counts = rollUp(it.intended, seats, it.terminals(r))
+		if it.refused != nil {
+			v.Result, v.Why = RestoreNotAttempted, asError(it.refused)
+		}
 		rec.OK = rec.OK && (v.Result == RestoreFull || v.Result == RestoreNothingDown)
 		verdicts = append(verdicts, v)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rig/engine"
+	"rig/engine/enginetest"
 )
 
 // reboot loses the tmux server with everything in it; the record stays.
@@ -250,6 +251,37 @@ func TestPeriodicSnapshots(t *testing.T) {
 	b.reboot()
 	if save(time.Nanosecond, 3) != 0 || !b.snapshots(t)[0].Chosen {
 		t.Error("a blind snapshot was saved")
+	}
+}
+
+// TestUpAllLeavesOneRigOut holds one rig of two by an operation: the other comes
+// back, and the receipt says of each what happened.
+func TestUpAllLeavesOneRigOut(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	b := newBench(t, dir, engine.RuntimeClaude)
+	defer b.close(t)
+	b.specs["other"] = enginetest.Team("other", dir, engine.RuntimeClaude)
+	b.run(t, upRequest())
+	b.run(t, request(engine.VerbUp, "other", engine.UpArgs{Spec: "other"}))
+	b.reboot()
+	f, err := b.e.Fleet(context.Background())
+	if err != nil || len(f.Rigs) != 2 {
+		t.Fatalf("%v %+v", err, f)
+	}
+	now := time.Now()
+	b.procs.Alive[2] = "s2"
+	held := engine.Lease{Key: "rig:" + f.Rigs[0].ID, OpID: "someone", Owner: engine.Owner{PID: 2, PIDStart: "s2", Label: "ann"}, Fence: 1, GrantedAt: now, ExpiresAt: now.Add(time.Hour)}
+	if err := b.db.Write(context.Background(), func(tx engine.Tx) error { return tx.PutLease(held) }); err != nil {
+		t.Fatal(err)
+	}
+	rec := b.run(t, request(engine.VerbUp, "", engine.UpArgs{All: true}))
+	results := map[string]engine.RestoreResult{}
+	for _, v := range engine.RestoreVerdicts(rec.Extra) {
+		results[v.Rig] = v.Result
+	}
+	if rec.OK || results[f.Rigs[0].Name] != engine.RestoreNotAttempted || results[f.Rigs[1].Name] != engine.RestoreFull || len(b.mux.Panes()) != 1 {
+		t.Errorf("%v, %d panes", results, len(b.mux.Panes()))
 	}
 }
 

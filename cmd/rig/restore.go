@@ -141,6 +141,10 @@ func (c *cli) excluded(list []engine.ExcludedSeat) {
 func (c *cli) restoreExtra(extra map[string]any) {
 	for _, v := range engine.RestoreVerdicts(extra) {
 		fmt.Fprintf(c.out, "%s: %s\n", plain(v.Rig), v.Result)
+		if v.Why != nil {
+			fmt.Fprintf(c.out, "  %s\n    → %s\n", plain(message(v.Why)), v.Why.Hint)
+			continue
+		}
 		c.selection(v.Selection)
 		c.excluded(v.Excluded)
 	}
