@@ -90,6 +90,7 @@ func doReady(ctx context.Context, r *run, s Step) (Evidence, error) {
 			ev["pane_tail"] = r.tail(p.Screen)
 			return ev, nil
 		case ReadyFailed:
+			got, p.Screen = r.lastWords(wait, s, seat, l, rt, got, p.Screen)
 			code := got.Code
 			if code == "" {
 				code = CodeRuntime

@@ -1,6 +1,9 @@
 package engine
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
 // leftAttention is what waits for a person in a seat that a restore left as it
 // is: the decision or the repair that it needs, with the exact command.
@@ -20,6 +23,20 @@ func leftAttention(s *SeatView, item func(class, detail, reason, remedy string, 
 		remedy = strings.TrimPrefix(remedy+"; then `"+CommandLine("rig", "up", s.Rig)+"`", "; ")
 	}
 	return []AttentionItem{item(AttnOutcome, string(s.Continuity), word+reason, remedy, weight)}
+}
+
+// lastWords looks at a failed start once more: what the client said may have
+// reached its pane after the look that told of its end.
+func (r *run) lastWords(ctx context.Context, s Step, seat Seat, l *launched, rt Runtime, got Readiness, screen []string) (Readiness, []string) {
+	p, err := r.probeOf(ctx, s, seat, l)
+	if err != nil || len(tail(p.Screen)) == 0 {
+		return got, screen
+	}
+	l.screen = p.Screen
+	if again := rt.Ready(ctx, p); again.State == ReadyFailed {
+		got = again
+	}
+	return got, p.Screen
 }
 
 // endedStart reports that a client ended while its start was being proven: a

@@ -33,6 +33,10 @@ const (
 	// output on in the background, and tmux drops what has not arrived when the
 	// pane's process is gone: the reason for an end would be lost.
 	farewell = 25 * time.Millisecond
+	// A client that ends this early has failed its start: we stay long enough for
+	// whoever started it to read on the pane what it said.
+	earlyEnd      = 5 * time.Second
+	earlyFarewell = 600 * time.Millisecond
 	// resumePause keeps a client that stops itself again and again from keeping
 	// a processor busy.
 	resumePause = 50 * time.Millisecond
@@ -266,6 +270,9 @@ func (s *supervisor) ended(c childChange) int {
 	if !s.hungUp {
 		s.tty.takeBack(code >= exitSignalBase)
 		s.say(how)
+		if s.tty.ok && time.Since(s.state.StartedAt) < earlyEnd {
+			<-time.After(earlyFarewell)
+		}
 	}
 	return code
 }
