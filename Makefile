@@ -73,12 +73,14 @@ standins: build ## the same facts and the same smoke test, on the stand-ins
 	@CLAUDE="bin/rig agentsim claude" CODEX="bin/rig agentsim codex" testdata/realcli/facts.sh
 	@CLAUDE="bin/rig agentsim claude" CODEX="bin/rig agentsim codex" testdata/realcli/smoke.sh
 	@CLAUDE="bin/rig agentsim claude" CODEX="bin/rig agentsim codex" testdata/realcli/fork.sh
+	@CLAUDE="bin/rig agentsim claude" CODEX="bin/rig agentsim codex" testdata/realcli/handover.sh
 
 realcli: build ## the smoke test of rig against the real clients, after the facts
 	@.ci/need go tmux jq npm
 	@testdata/realcli/facts.sh
 	@testdata/realcli/smoke.sh
 	@testdata/realcli/fork.sh
+	@testdata/realcli/handover.sh
 
 measure: build ## what the console costs at SEATS (20 100 200) seats: one table row each
 	@.ci/need go tmux
