@@ -132,7 +132,7 @@ func TestSeatStopAndClean(t *testing.T) {
 func TestCleanSeesAClientThatOutlivedItsPane(t *testing.T) {
 	w := newWorld(t)
 	w.must("up", w.spec("out", "a:terminal", "b:terminal"))
-	w.must("send", "dev.a", "trap '' HUP TERM; echo deaf-$((40+2)); while :; do sleep 0.05; done", "--verify")
+	w.must("send", "dev.a", `exec sh -c 'trap "" HUP TERM; echo deaf-$((40+2)); while :; do sleep 0.05; done'`, "--verify")
 	w.screenHas("dev.a", "deaf-42")
 	pane := w.seat("dev.a").Pane
 	w.tmux("kill-pane", "-t", pane)
