@@ -50,10 +50,38 @@ func newWorld(t *testing.T) *world {
 	w.script("context", `cat >>"$HOME/hooks.jsonl"; echo >>"$HOME/hooks.jsonl"; printf '{"hookSpecificOutput":{"additionalContext":"the harbour code is teal-42"}}'`)
 	t.Cleanup(func() {
 		_ = w.command("kill-server").Run()
+		w.emptied()
 		_ = os.RemoveAll(dir)
 	})
 	w.tmux("new-session", "-d", "-s", "keep", "exec sleep 600") // a server whose last session ends may refuse the next
 	return w
+}
+
+// emptied waits for the last process that lives in the home: one that is ending
+// still writes there, and would bring a removed folder back.
+func (w *world) emptied() {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	end := time.NewTimer(10 * time.Second)
+	defer end.Stop()
+	for w.inhabited() {
+		select {
+		case <-tick.C:
+		case <-end.C:
+			w.t.Errorf("a process still lives in %s", w.home)
+			return
+		}
+	}
+}
+
+func (w *world) inhabited() bool {
+	envs, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, f := range envs {
+		if b, err := os.ReadFile(f); err == nil && strings.Contains("\x00"+string(b), "\x00HOME="+w.home+"\x00") {
+			return true
+		}
+	}
+	return false
 }
 
 func (w *world) write(name, text string) {
