@@ -193,6 +193,24 @@ func TestUndoBringsTheIncumbentBack(t *testing.T) {
 	}
 }
 
+// TestNoUndoOnAStoppedSeat: the undo swaps with the successor's pane, so it is
+// refused before anything is done when a stop has ended that one.
+func TestNoUndoOnAStoppedSeat(t *testing.T) {
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+	defer b.close(t)
+	b.run(t, upRequest())
+	rec := b.run(t, handoverRequest("dev.m0", "fresh"))
+	undo := request(engine.VerbUndo, rec.Operation.ID, struct{}{})
+	if p, err := b.e.Plan(context.Background(), undo); err != nil || !p.Applicable() {
+		t.Fatalf("no undo while the successor runs: %v %+v", err, p)
+	}
+	b.run(t, request(engine.VerbDown, "team", engine.DownArgs{}))
+	p, err := b.e.Plan(context.Background(), undo)
+	if err != nil || len(p.Blockers) != 1 || p.Blockers[0].Code != "undo_impossible" || p.Blockers[0].Hint == "" {
+		t.Errorf("undo on a stopped seat: %v %+v", err, p)
+	}
+}
+
 func TestHandoverRefusals(t *testing.T) {
 	b := newBench(t, t.TempDir(), engine.RuntimeClaude, engine.RuntimeTerminal)
 	defer b.close(t)

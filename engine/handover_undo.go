@@ -100,6 +100,10 @@ func (e *Engine) blockUndo(w *world, p *Plan, op Operation, seat Seat, old strin
 	if !found && w.inv.Server != Unknown {
 		block("undo_impossible", hint, "the incumbent's pane is gone%s", "")
 	}
+	// An undo swaps two panes: a seat that was stopped since has none to swap with.
+	if at := w.locate(seat.ID); at.presence == Absent {
+		block("undo_impossible", "`rig launch "+w.rigs[seat.RigID].Name+" "+seat.Logical()+"` brings the seat's occupant back", "the successor is gone: %s", at.why)
+	}
 	for _, st := range w.rec.Open {
 		if st.ID != op.ID && st.SeatID == seat.ID {
 			block(CodeInProgress, "wait for it", "%s is under way on the seat", st.Verb)
