@@ -29,6 +29,15 @@ extra_env=(
   "RIG_CLAUDE_COMMAND=$(as_json "$CLAUDE --permission-mode manual")" "RIG_CODEX_COMMAND=$(as_json "$CODEX")"
 )
 server_used=yes
+# end_lingering: ends the processes of this run's handovers, which would stay for as long as their undo windows are open.
+end_lingering() {
+  local status=$? pids
+  pids=$(pgrep -f -- "op-exec $work/r/run/")
+  # shellcheck disable=SC2086 # one word each
+  [ -n "$pids" ] && kill $pids && hold 5 '! pgrep -f -- "op-exec $work/r/run/"' >/dev/null
+  return "$status"
+}
+trap 'end_lingering; cleanup' EXIT
 
 # R VERB...: runs rig; its answer is in $answer. What it printed is kept for the search for leaked ids.
 answer='' current=''
@@ -155,6 +164,7 @@ recap() {
 # ---- Each successor gets a fact of its own, so that no answer comes from an earlier one.
 tell "$claude" heron-11
 handed "$claude" fresh fresh
+first_op=$op
 asks "$claude" "$after_id" heron-11
 tell "$claude" heron-12
 handed "$claude" "fork:$claude" forked
@@ -198,6 +208,8 @@ printf '%s\n' "${ids[@]}" | grep . | sort -u >"$work/log/ids"
 leaks() { grep -lFf "$work/log/ids" "$work/log/rig.txt"; grep -rlFf "$work/log/ids" "$work/r/logs" 2>/dev/null; }
 at_once "no native id ($(grep -c . "$work/log/ids") looked for) in anything that rig printed or logged" '[ "$(grep -c . "$work/log/ids")" -ge 9 ] && [ -z "$(leaks)" ]'
 does 'down' down ho --json
+R op undo "$first_op" --json
+at_once 'no undo on a seat that was stopped' '[ "$(jq -r .code <<<"$answer")" = undo_impossible ]'
 # Incumbents inside their undo window are kept, stopped, until it closes; nothing else stays.
 fact 'no pane of the seats is left' '! in_tmux list-panes -a -F "#{session_name}" | grep -qv "^_rig-"'
 at_once 'what is kept stands still' '! running_kept'
