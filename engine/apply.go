@@ -40,7 +40,7 @@ func (e *Engine) applyHere(ctx context.Context, shown *Plan, progress func(OpPro
 		return nil, err
 	}
 	defer l.release()
-	plan, err := e.Plan(ctx, shown.Request)
+	plan, err := e.plan(ctx, shown.Request, shown.ID)
 	if err != nil {
 		return nil, err
 	}

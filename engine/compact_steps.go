@@ -152,7 +152,6 @@ func doCompactSend(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if err != nil {
 		return nil, err
 	}
-	mark.Tag = c.tag
 	if err := c.arm(ctx, t, probe); err != nil {
 		return nil, err
 	}

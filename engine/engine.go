@@ -165,7 +165,10 @@ func (e *Engine) Operator() Operator {
 // Plan makes the dry run of a request: a pure read of the record, tmux and
 // files. A malformed request is an error; whatever prevents the apply is a
 // blocker in the plan.
-func (e *Engine) Plan(ctx context.Context, r Request) (*Plan, error) {
+func (e *Engine) Plan(ctx context.Context, r Request) (*Plan, error) { return e.plan(ctx, r, "") }
+
+// plan plans for an operation that holds its leases already, or for none yet.
+func (e *Engine) plan(ctx context.Context, r Request, opID string) (*Plan, error) {
 	pl, ok := e.planners[r.Verb]
 	if !ok {
 		return nil, Errorf(CodeInvalid, "no verb %q", r.Verb).WithHint("`rig help` lists the verbs")
@@ -186,5 +189,23 @@ func (e *Engine) Plan(ctx context.Context, r Request) (*Plan, error) {
 	if err := pl(ctx, e, w, p); err != nil {
 		return nil, err
 	}
-	return p, nil
+	return p, e.blockHeld(ctx, p, opID)
+}
+
+// blockHeld puts a lease that another operation holds into the plan: what would
+// refuse the apply is said beforehand.
+func (e *Engine) blockHeld(ctx context.Context, p *Plan, opID string) error {
+	return e.d.Store.Read(ctx, func(r Reader) error {
+		for _, key := range p.Leases {
+			held, err := r.Lease(key)
+			if err != nil || held.OpID == opID {
+				continue
+			}
+			if err := e.holderRefusal(r, held); err != nil {
+				p.Block(err)
+				return nil // one holder is enough to wait for
+			}
+		}
+		return nil
+	})
 }

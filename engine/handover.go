@@ -96,7 +96,6 @@ type handover struct {
 	kind    handoverKind
 	last    Session
 	at      where
-	pids    bool // the incumbent's client is known and can be stopped
 }
 
 func (h *handover) command() string {

@@ -85,6 +85,8 @@ func (e *Engine) blockUndo(w *world, p *Plan, op Operation, seat Seat, old strin
 		block("undo_done", "there is nothing left to undo", "it was undone already%s", "")
 	case !op.Committed || !op.State.Ended():
 		block("undo_impossible", "`rig op show "+op.ID+"`", "the handover is %s", op.State)
+	case successorOf(op) != seat.Generation:
+		block("undo_impossible", hint, "a later occupant sits there: generation %d", seat.Generation)
 	case op.UndoUntil.IsZero():
 		block("undo_impossible", hint, "this handover kept no incumbent%s", "")
 	case !op.UndoUntil.After(w.now):
@@ -109,6 +111,15 @@ func (e *Engine) blockUndo(w *world, p *Plan, op Operation, seat Seat, old strin
 			block(CodeInProgress, "wait for it", "%s is under way on the seat", st.Verb)
 		}
 	}
+}
+
+// successorOf gives the generation that a handover brought in, from its receipt.
+func successorOf(op Operation) int64 {
+	rec, err := receiptOf(op)
+	if err != nil || len(rec.Seats) == 0 {
+		return 0
+	}
+	return rec.Seats[0].Generation
 }
 
 // undoGuards names both panes of an undo.

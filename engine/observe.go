@@ -192,7 +192,7 @@ func (o *observer) probes(w *world, now time.Time, all bool) []*Probe {
 			delete(o.looked, s.ID)
 			continue
 		}
-		due := all || !o.moved[s.ID].Equal(at.pane.Activity) || o.looked[s.ID].IsZero()
+		due := all || !o.moved[s.ID].Equal(at.pane.Activity) || o.looked[s.ID].IsZero() || o.unsettled(s.ID, at.pane)
 		if wake := o.activity[s.ID].Wake; !wake.IsZero() && !wake.After(now) {
 			due = true
 		}
@@ -216,6 +216,12 @@ func (o *observer) probes(w *world, now time.Time, all bool) []*Probe {
 	return out
 }
 
+// unsettled reports whether the last look at a pane may have come before its last
+// output: activity has a resolution of a second, so one more look is owed after it.
+func (o *observer) unsettled(seatID string, pane Pane) bool {
+	return o.looked[seatID].Before(pane.Activity.Add(2 * time.Second))
+}
+
 // capture takes the screens that judgements need, in one exchange: those of
 // panes that moved, and those that a runtime asks for.
 func (o *observer) capture(ctx context.Context, probes []*Probe) {
@@ -223,15 +229,10 @@ func (o *observer) capture(ctx context.Context, probes []*Probe) {
 	owner := map[PaneID]string{}
 	for _, p := range probes {
 		_, have := o.screens[p.Seat.ID]
-		moved := !o.moved[p.Seat.ID].Equal(p.Pane.Activity)
-		// A pane's activity has a resolution of a second: one more look after it.
-		fresh := p.Now.Sub(p.Pane.Activity) < 2*time.Second
+		moved := !o.moved[p.Seat.ID].Equal(p.Pane.Activity) || o.unsettled(p.Seat.ID, p.Pane)
 		rt := o.e.d.Runtimes[p.Seat.Runtime]
 		n, asks := rt.(screenNeeder)
-		if have && !moved && !fresh && (!asks || !n.NeedsScreen(*p)) {
-			continue
-		}
-		if asks && !n.NeedsScreen(*p) && have && !moved {
+		if have && !moved && (!asks || !n.NeedsScreen(*p)) {
 			continue
 		}
 		reqs = append(reqs, CaptureRequest{Pane: p.Pane.ID})

@@ -164,6 +164,9 @@ func startWords(st seatStart, seat Seat) string {
 // can be seen beforehand.
 func (e *Engine) planStart(ctx context.Context, w *world, p *Plan, seat Seat, st seatStart, needs, after []string) {
 	for _, pane := range w.inv.Panes {
+		if pane.Session == st.Address && pane.Seat != "" && seat.ID == "" {
+			break // a seat of the rig that holds the name, which is a blocker of its own
+		}
 		if pane.Session == st.Address && !ownDead(pane, seat) {
 			p.BlockSeat(st.Address, Errorf(CodeSessionExists, "a tmux session named %s is there already", st.Address).
 				WithHint("`rig discover` and `rig adopt` take it in; or end it yourself: it is not ours to kill"))

@@ -13,9 +13,10 @@ const (
 
 	recordEdges = " FROM edges x JOIN rigs r ON r.id = x.rig_id AND r.archived_at IS NULL ORDER BY x.rig_id, x.from_seat, x.to_seat, x.kind"
 
-	// The latest of each seat, and every other that is not terminal. Each half is
-	// driven by an index, so that the history of old seats costs nothing.
-	latestSession    = " x.generation = (SELECT max(generation) FROM sessions m WHERE m.seat_id = s.id)"
+	// The one of each seat's own generation, which after an undo is not the newest,
+	// and every other that is not terminal. Each half is driven by an index, so that
+	// the history of old seats costs nothing.
+	latestSession    = " x.generation = s.generation"
 	latestSessions   = " FROM rigs r JOIN seats s ON s.rig_id = r.id JOIN sessions x ON x.seat_id = s.id AND" + latestSession + " WHERE r.archived_at IS NULL"
 	lingeringSession = " FROM sessions x" + shownSeat + " WHERE x.status IN ('running', 'unknown') AND NOT" + latestSession
 )

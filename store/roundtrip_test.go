@@ -196,7 +196,7 @@ func TestRoundTripOfOccupants(t *testing.T) {
 			same(rt, gotV, err, v)
 
 			u := draw[engine.StoredUsage](rt, "usage")
-			u.SeatID = seat.ID
+			u.SeatID, u.Stale = seat.ID, false // staleness is judged when it is read, not kept
 			same(rt, nil, tx.PutUsage(u), nil)
 			gotU, err := tx.UsageSamples(seat.ID, 0)
 			same(rt, gotU, err, []engine.StoredUsage{u})

@@ -229,7 +229,7 @@ func (d *demoRig) liven(ctx context.Context) {
 	}
 	lines := map[engine.RuntimeName][]string{
 		engine.RuntimeClaude: {
-			"[[tokens:830000]] [[say:The migration is reversible: both directions ran on a copy.]] check the migration",
+			"[[tokens:760000]] [[say:The migration is reversible: both directions ran on a copy.]] check the migration",
 			"[[sh:make test]] run the tests", "[[tokens:610000]] [[slow:900]] write the report",
 		},
 		engine.RuntimeCodex: {"[[slow:900]] review the parser", "[[tokens:192000]] [[say:Two findings, both in the retry loop.]] review it", "[[limit]] go on"},

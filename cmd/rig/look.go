@@ -116,6 +116,7 @@ func (c *cli) psHuman(fleet *engine.Fleet, rigs []engine.RigView, f psFlags) {
 			}
 		}
 		table(c.out, rows)
+		c.psOperations(fleet)
 		return
 	}
 	rows := [][]string{{"RIG", "LIFECYCLE", "SEATS", "RUN", "BUSY", "ATTENTION", "CREATED"}}
@@ -125,6 +126,16 @@ func (c *cli) psHuman(fleet *engine.Fleet, rigs []engine.RigView, f psFlags) {
 		})
 	}
 	table(c.out, rows)
+	c.psOperations(fleet)
+}
+
+// psOperations names what needs a person and belongs to no seat.
+func (c *cli) psOperations(f *engine.Fleet) {
+	for _, it := range f.Attention {
+		if it.SeatID == "" && it.Acked == "" {
+			fmt.Fprintf(c.out, "▲ %s\n  → %s\n", plain(it.Reason), it.Remedy)
+		}
+	}
 }
 
 func mark(n int) string {
@@ -141,6 +152,9 @@ func seatRow(s engine.SeatView, f *engine.Fleet) []string {
 	}
 	if s.Activity.Why != "" && (s.Activity.State == engine.ActivityWaiting || s.Activity.State == engine.ActivityLimit) {
 		act += ": " + plain(s.Activity.Why)
+	}
+	if s.Life == engine.LifeNever {
+		act = "—"
 	}
 	outcome := string(s.Continuity)
 	if outcome == "" {

@@ -28,6 +28,14 @@ func (c Config) endOf(p engine.Probe) ending {
 	case p.Pane.Dead:
 		return ending{over: true, code: p.Pane.DeadCode, known: p.Pane.DeadCode >= 0, source: "process", rule: "the pane's process has ended"}
 	}
+	// While the supervisor lives it says itself how its client ended. A process
+	// table alone is no proof: a client that becomes its program from another
+	// thread than its first reads as a zombie for a moment.
+	if p.RunKnown && p.Run.SupervisorPID > 0 {
+		if alive, err := c.Procs.lives(p.Run.SupervisorPID, ""); err != nil || alive {
+			return ending{}
+		}
+	}
 	pid, start := p.Run.PID, p.Run.PIDStart
 	if !p.RunKnown || pid == 0 {
 		pid, start = p.Session.PID, p.Session.PIDStart
