@@ -141,9 +141,9 @@ func TestCleanSeesAClientThatOutlivedItsPane(t *testing.T) {
 		t.Errorf("%s%s", refused.out, refused.err)
 	}
 	w.eventually("it is gone and can be cleaned", func() (bool, string) {
-		r := w.run("seat", "clean", "dev.a", "--reason", "r")
+		r := w.run("seat", "clean", "dev.a", "--reason", "r", "--json")
 		// The first try above may have come after its end, and cleaned already.
-		return r.code == 0 || strings.Contains(r.out+r.err, "nothing to clean"), r.out + r.err
+		return r.code == 0 || strings.Contains(r.out, "nothing_to_clean"), r.out + r.err
 	})
 }
 
