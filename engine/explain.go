@@ -21,28 +21,23 @@ func (e *Engine) Explain(ctx context.Context, ref, topic string) (Explanation, e
 	return explainSeat(s, topic, f.At), nil
 }
 
-// SeatView looks at everything and gives one seat of the picture.
+// SeatView looks at one seat and gives it as the picture shows it. The other
+// seats of that picture have no readings.
 func (e *Engine) SeatView(ctx context.Context, ref string) (*SeatView, *Fleet, error) {
-	f, err := e.Fleet(ctx)
+	o := e.newObserver()
+	o.readRecord(ctx)
+	if o.recErr != nil {
+		return nil, nil, o.recErr
+	}
+	w := world{rec: o.rec}
+	w.index()
+	seat, err := w.seat(ref)
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := ParseSeatRef(ref)
-	if err != nil {
-		return nil, nil, err
-	}
-	var found []Seat
-	for _, s := range f.Seats() {
-		row := Seat{ID: s.ID, Pod: s.Pod, Member: s.Member, RigID: s.Rig}
-		if r.Matches(s.Rig, row) {
-			found = append(found, row)
-		}
-	}
-	one, err := oneSeat(ref, found, func(s Seat) string { return Address(s.Pod, s.Member, s.RigID) }, func(s Seat) string { return s.RigID })
-	if err != nil {
-		return nil, nil, err
-	}
-	return f.Seat(one.ID), f, nil
+	o.only = seat.ID // the files of the others are not read: nobody asked
+	f := o.lookOnce(ctx)
+	return f.Seat(seat.ID), f, nil
 }
 
 func explainSeat(s *SeatView, topic string, now time.Time) Explanation {

@@ -45,6 +45,7 @@ type observer struct {
 	last      *Fleet
 	kept      samples
 	pollEvery time.Duration
+	only      string // when not empty: the one seat whose occupant is read
 }
 
 func (e *Engine) newObserver() *observer {
@@ -184,6 +185,9 @@ func (o *observer) keep(seatID string, act Activity, usage Usage, now time.Time)
 func (o *observer) probes(w *world, now time.Time, all bool) []*Probe {
 	var out []*Probe
 	for _, s := range o.rec.Seats {
+		if o.only != "" && s.ID != o.only {
+			continue
+		}
 		at := w.locate(s.ID)
 		if at.presence != Present || at.dead {
 			delete(o.activity, s.ID)
@@ -318,9 +322,14 @@ func (e *Engine) Fleet(ctx context.Context) (*Fleet, error) {
 	if o.recErr != nil {
 		return nil, o.recErr
 	}
+	return o.lookOnce(ctx), nil
+}
+
+// lookOnce reads everything but the record once, and builds the picture.
+func (o *observer) lookOnce(ctx context.Context) *Fleet {
 	o.readOwners()
 	o.readPanes(ctx)
 	o.judge(ctx, true)
 	f, _ := o.picture()
-	return f, nil
+	return f
 }

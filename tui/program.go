@@ -28,7 +28,9 @@ func runProgram(ctx context.Context, c engine.Console, opt Options, options ...t
 		return err
 	}
 	g := &guard{}
-	p := tea.NewProgram(guarded{m, g}, append(options, tea.WithContext(ctx))...)
+	// Frames are flushed on a clock: at 120 a second a key waits half as long as at
+	// the library's 60, and a screen that does not change still writes nothing.
+	p := tea.NewProgram(guarded{m, g}, append(options, tea.WithContext(ctx), tea.WithFPS(120))...)
 	g.quit = func() { go p.Quit() } // not from within the loop that would have to take it
 	_, err = p.Run()
 	if report, stack := g.failure(); report != "" {

@@ -190,13 +190,15 @@ func (c *Console) SeatHistory(_ context.Context, id string) ([]engine.Session, [
 		return nil, nil, err
 	}
 	now := Start()
-	return []engine.Session{
+	sessions := []engine.Session{
 		{ID: "s2", SeatID: id, Generation: 2, Status: engine.SessionRunning, CreatedAt: now.Add(-3 * time.Hour)},
 		{ID: "s1", SeatID: id, Generation: 1, Status: engine.SessionSuperseded, CreatedAt: now.Add(-30 * time.Hour), EndedAt: now.Add(-3 * time.Hour)},
-	}, []engine.Tenure{
+	}
+	tenures := []engine.Tenure{
 		{SeatID: id, Generation: 2, SessionID: "s2", Kind: "handover", Continuity: engine.ContinuityResumed, Reason: "the context was full", Operator: "ana", StartedAt: now.Add(-3 * time.Hour)},
 		{SeatID: id, Generation: 1, SessionID: "s1", Kind: "initial", Continuity: engine.ContinuityFresh, Operator: "ana", StartedAt: now.Add(-30 * time.Hour), EndedAt: now.Add(-3 * time.Hour)},
-	}, nil
+	}
+	return sessions, tenures, nil
 }
 
 // Explain gives where a state comes from.
