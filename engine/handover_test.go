@@ -316,3 +316,33 @@ func (b *bench) crash(tb testing.TB, req engine.Request, step string) string {
 	b.procs.Alive[2] = "s2"
 	return p.ID
 }
+
+func TestAWindowThatNobodyClosedIsClosedLater(t *testing.T) {
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+	defer b.close(t)
+	b.run(t, upRequest())
+	rec := b.run(t, handoverRequest("dev.m0", "fresh"))
+	if n := len(b.mux.Panes()); n != 2 {
+		t.Fatalf("%d panes: the incumbent is not kept", n)
+	}
+	if err := b.e.Expire(context.Background()); err != nil || len(b.mux.Panes()) != 2 {
+		t.Fatalf("an open window was closed: %v", err)
+	}
+	err := b.db.Write(context.Background(), func(tx engine.Tx) error {
+		op, err := tx.Operation(rec.Operation.ID)
+		if err != nil {
+			return err
+		}
+		op.UndoUntil = op.StartedAt // long ago
+		return tx.UpdateOperation(&op)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.e.Expire(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if panes := b.mux.Panes(); len(panes) != 1 || panes[0].ID != b.seat(t, "dev.m0").Pane {
+		t.Errorf("panes after the window: %+v", panes)
+	}
+}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -264,18 +265,22 @@ func doDiscard(ctx context.Context, r *run, s Step) (Evidence, error) {
 // operation's own process at the end of the window, and by any later one for
 // windows that nobody closed.
 func (e *Engine) Expire(ctx context.Context) error {
-	w, err := e.look(ctx)
-	if err != nil {
-		return err
-	}
 	ops, err := e.Operations(ctx, OperationFilter{Limit: 50})
 	if err != nil {
 		return err
 	}
+	now := e.d.Clock.Now()
+	ops = slices.DeleteFunc(ops, func(op Operation) bool {
+		return op.UndoUntil.IsZero() || op.UndoUntil.After(now) || !op.State.Ended()
+	})
+	if len(ops) == 0 {
+		return nil // the usual case costs no look at tmux
+	}
+	w, err := e.look(ctx)
+	if err != nil {
+		return err
+	}
 	for _, op := range ops {
-		if op.UndoUntil.IsZero() || op.UndoUntil.After(w.now) || !op.State.Ended() {
-			continue
-		}
 		if err := e.expireOne(ctx, w, op); err != nil {
 			e.d.Log.Warn("expire undo window", "op", op.ID, "err", err)
 		}

@@ -95,6 +95,10 @@ func (w *Watcher) Run(ctx context.Context) {
 		case <-frame.C:
 			w.snap(ctx, false)
 		case <-enforce.C:
+			// A window whose own process was killed is closed by whoever watches.
+			if err := w.e.Expire(ctx); err != nil {
+				w.e.d.Log.Warn("expire undo windows", "err", err)
+			}
 			if !w.o.kept.off {
 				w.policy.round(ctx, w.latest(), w.o.rec.Rigs)
 			}
