@@ -33,7 +33,7 @@ func commitHandover(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) 
 	now := r.e.d.Clock.Now()
 	seat.Generation, seat.Lifecycle, seat.Continuity, seat.Binding = l.session.Generation, LifecycleActive, st.Good, BindingHandedOver
 	seat.ContextDelivered, seat.Previous, seat.HandoverAt, seat.HandoverBy = delivered, previous, now, r.plan.Operator.String()
-	seat.LastError = ""
+	seat.LastError, seat.ForkedFrom = "", ""
 	if s.Args["mode"] == "fork" {
 		seat.ForkedFrom = st.Source
 	}
