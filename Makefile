@@ -40,10 +40,16 @@ demo: ## a rig of simulated agents on a private tmux server, and the console on 
 	@$(MAKE) build
 	@exec bin/rig demo
 
-test: ## go vet, then every test with -race
+# The end-to-end tests start the program thousands of times, and with the race detector each start costs ten times as much. So
+# they run plain, and those that go through every room run once more with the detector.
+E2E_RACE := TestWalkingPath|TestAgentsComeUpProven|TestConsole|TestHandoverOfAgents|TestFiftyHandoversAtOnce|TestSelfHandover
+
+test: ## go vet, then every test, with -race
 	@.ci/need go tmux git cc
 	go vet $(PACKAGES)
-	go test -race -timeout 40m $(PACKAGES)
+	go test -race -timeout 40m $$(go list $(PACKAGES) | grep -v '^rig/cmd/rig$$')
+	go test -timeout 40m ./cmd/rig
+	go test -race -timeout 40m -run '$(E2E_RACE)' ./cmd/rig
 
 lint: tools ## gofumpt and golangci-lint, at pinned versions
 	@.ci/lint $(PACKAGES)
