@@ -99,9 +99,12 @@ func TestSeatStopAndClean(t *testing.T) {
 	w.refuse("session_live", 1, "seat", "clean", "dev.b", "--reason", "r")
 
 	w.must("send", "dev.b", "echo last-$((40+2)); exit 3")
+	pane := w.seat("dev.b").Pane
 	w.eventually("the dead pane is seen", func() (bool, string) {
 		s := w.seat("dev.b")
-		return s.Life == "dead", s.Life
+		// The supervisor stays a moment after its client, so that its words are read.
+		dead := w.tmux("display-message", "-p", "-t", pane, "#{pane_dead}")
+		return s.Life == "dead" && dead == "1", s.Life + ", pane dead: " + dead
 	})
 	w.refuse("session_not_live", 1, "seat", "stop", "dev.b", "--reason", "r")
 	if out := w.must("capture", "dev.b"); !strings.Contains(out, "last-42") {
