@@ -49,6 +49,7 @@ test: ## go vet, then every test, with -race
 	go vet $(PACKAGES)
 	go test -race -timeout 40m $$(go list $(PACKAGES) | grep -v '^rig/cmd/rig$$')
 	go test -timeout 40m ./cmd/rig
+	go test -timeout 40m -run TestDirectiveRace ./engine/runtimes
 	go test -race -timeout 40m -run '$(E2E_RACE)' ./cmd/rig
 
 lint: tools ## gofumpt and golangci-lint, at pinned versions

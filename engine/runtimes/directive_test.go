@@ -159,7 +159,7 @@ func TestDirectiveIsForItsOwnSeatOnly(t *testing.T) {
 // Two hook processes race for each of a thousand directives.
 func TestDirectiveRace(t *testing.T) {
 	rounds := 1000
-	if testing.Short() {
+	if testing.Short() || underRace {
 		rounds = 50
 	}
 	s := newSeat(t, "S1")
