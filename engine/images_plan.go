@@ -198,7 +198,7 @@ func planImageDelete(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	if err != nil {
 		return err
 	}
-	g, err := e.library(ctx, w)
+	g, err := e.openLibrary(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func planImagePrune(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	if err != nil {
 		return err
 	}
-	g, err := e.library(ctx, w)
+	g, err := e.openLibrary(ctx, w)
 	if err != nil {
 		return err
 	}
@@ -283,7 +283,7 @@ func (e *Engine) removeImages(p *Plan, list []ImageView, force bool) {
 
 // planImagePin plans to pin or unpin an image. What is so already stays so.
 func planImagePin(ctx context.Context, e *Engine, w *world, p *Plan) error {
-	g, err := e.library(ctx, w)
+	g, err := e.openLibrary(ctx, w)
 	if err != nil {
 		return err
 	}

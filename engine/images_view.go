@@ -38,7 +38,7 @@ func (e *Engine) Images(ctx context.Context) (ImageLibrary, error) {
 	if err != nil {
 		return ImageLibrary{}, err
 	}
-	l, err := e.library(ctx, w)
+	l, err := e.openLibrary(ctx, w)
 	return l.view, err
 }
 
@@ -91,7 +91,7 @@ func errNoImages() *Error {
 }
 
 // library reads images and references and asks the guard.
-func (e *Engine) library(ctx context.Context, w *world) (guarded, error) {
+func (e *Engine) openLibrary(ctx context.Context, w *world) (guarded, error) {
 	var g guarded
 	if e.d.Images == nil {
 		return g, errNoImages()

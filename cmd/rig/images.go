@@ -134,7 +134,7 @@ func (c *cli) imageListCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "Every image, with what protects it", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := c.library(cmd)
+			l, err := c.openLibrary(cmd)
 			if err != nil {
 				return err
 			}
@@ -156,7 +156,7 @@ func (c *cli) imageListCmd() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) library(cmd *cobra.Command) (engine.ImageLibrary, error) {
+func (c *cli) openLibrary(cmd *cobra.Command) (engine.ImageLibrary, error) {
 	a, err := openApp(appRead)
 	if err != nil {
 		return engine.ImageLibrary{}, err
@@ -302,7 +302,7 @@ func (c *cli) imageSyncCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "sync", Short: "Read the library and the discovery roots anew, and say what is there", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := c.library(cmd)
+			l, err := c.openLibrary(cmd)
 			if err != nil {
 				return err
 			}

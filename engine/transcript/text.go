@@ -62,7 +62,7 @@ func appendUnicode(dst, s []byte) ([]byte, int) {
 	return utf8.AppendRune(dst, utf8.RuneError), 6
 }
 
-// hex4 reads the code unit of a \uXXXX escape, or returns -1.
+// hex4 reads the code unit of a \uhhhh escape, or returns -1.
 func hex4(s []byte) rune {
 	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
 		return -1
