@@ -5,9 +5,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"rig/engine"
 )
@@ -29,7 +31,9 @@ func newTmux(t *testing.T) *tmuxServer {
 	}
 	s := &tmuxServer{t: t, socket: filepath.Join(short, "s"), files: NewFiles(filepath.Join(short, "h"), self(t)), dir: short}
 	t.Cleanup(func() {
+		pids, _ := s.try("list-panes", "-a", "-F", "#{pane_pid}")
 		_, _ = s.try("kill-server")
+		s.ended(strings.Fields(pids))
 		if err := os.RemoveAll(short); err != nil {
 			t.Error(err)
 		}
@@ -37,6 +41,30 @@ func newTmux(t *testing.T) *tmuxServer {
 	s.run("new-session", "-d", "-s", "holder", "-x", "100", "-y", "30", "sleep", "600")
 	s.run("set-option", "-g", "remain-on-exit", "on")
 	return s
+}
+
+// ended waits for processes of panes: a supervisor whose terminal is gone still
+// reports how its client ended, into the folder that is about to be removed.
+func (s *tmuxServer) ended(pids []string) {
+	s.t.Helper()
+	deadline := time.NewTimer(20 * time.Second)
+	defer deadline.Stop()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for _, word := range pids {
+		pid, err := strconv.Atoi(word)
+		if err != nil || pid == 0 {
+			continue
+		}
+		for syscall.Kill(pid, 0) == nil {
+			select {
+			case <-deadline.C:
+				s.t.Errorf("process %d outlived its tmux server", pid)
+				return
+			case <-tick.C:
+			}
+		}
+	}
 }
 
 func (s *tmuxServer) try(args ...string) (string, error) {
