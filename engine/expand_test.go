@@ -67,6 +67,30 @@ func TestExpandThenShrinkLeavesTheRigAsItWas(t *testing.T) {
 	}
 }
 
+// TestNothingOfASeatIsLeftBesideTheRecord: what was noted of a seat's source goes
+// with the seat, also when its whole rig goes.
+func TestNothingOfASeatIsLeftBesideTheRecord(t *testing.T) {
+	for name, leave := range map[string]func(b *forkBench){
+		"remove": func(b *forkBench) { b.run(t, request(engine.VerbRemove, "team", engine.ShrinkArgs{Seat: "kid.y"})) },
+		"shrink": func(b *forkBench) { b.run(t, request(engine.VerbShrink, "team", engine.ShrinkArgs{Pod: "kid"})) },
+		"delete": func(b *forkBench) { b.run(t, request(engine.VerbDown, "team", engine.DownArgs{Delete: true})) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newForkBench(t, engine.RuntimeClaude)
+			b.run(t, upRequest())
+			b.apply(t, b.expand(t, b.member("y", fork(b.token(t, "dev.m0")))))
+			id := b.seat(t, "kid.y").ID
+			if !strings.Contains(dump(t, b.db), "source/"+id) {
+				t.Fatal("the source is not on record")
+			}
+			leave(b)
+			if strings.Contains(dump(t, b.db), "source/"+id) {
+				t.Error("a note of the seat is left")
+			}
+		})
+	}
+}
+
 // TestShrinkLeavesWhatCannotBeStopped: the seat whose session stays keeps its row,
 // and so does the pod; the others go.
 func TestShrinkLeavesWhatCannotBeStopped(t *testing.T) {

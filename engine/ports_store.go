@@ -225,5 +225,6 @@ type Tx interface {
 	PutAck(Ack) error
 	DeleteAck(key string) error
 	PutVerdict(Verdict) error
+	// SetMeta stores a value under a key; an empty one leaves no row.
 	SetMeta(key, value string) error
 }

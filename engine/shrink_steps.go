@@ -44,11 +44,30 @@ func commitSeatRemoved(_ context.Context, r *run, s Step, tx Tx) (Evidence, erro
 	if err := r.event(tx, "seat.removed", seat, s.Seat, ev); err != nil {
 		return nil, err
 	}
-	if err := tx.SetMeta(declaredKey(seat.ID), ""); err != nil {
+	if err := forgetNotes(tx, seat.ID); err != nil {
 		return nil, err
 	}
 	r.settle(SeatReceipt{Seat: s.Seat, Action: "removed", Generation: seat.Generation, Evidence: ev})
 	return ev, tx.DeleteSeat(seat.ID)
+}
+
+// forgetNotes removes what the record keeps of a seat beside its rows: where its
+// first conversation was to come from, and how its compaction was managed.
+func forgetNotes(tx Tx, seatID string) error {
+	sessions, err := tx.Sessions(seatID)
+	if err != nil {
+		return err
+	}
+	keys := []string{declaredKey(seatID), managedKey(seatID)}
+	for _, s := range sessions {
+		keys = append(keys, compactionSeenKey(s.ID))
+	}
+	for _, key := range keys {
+		if err := tx.SetMeta(key, ""); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // endOf says in a word what became of a removed seat's session.

@@ -111,12 +111,16 @@ func (v *view) Meta(key string) (string, error) {
 	return s, err
 }
 
-// SetMeta stores a value of the record itself. Keys that start with "store." are
-// this package's own and refused.
+// SetMeta stores a value of the record itself; an empty one leaves no row. Keys
+// that start with "store." are this package's own and refused.
 func (t *txn) SetMeta(key, value string) error {
 	if len(key) >= len(reservedPrefix) && key[:len(reservedPrefix)] == reservedPrefix {
 		return engine.Errorf(engine.CodeInvalid, "keys that start with %q belong to the record itself", reservedPrefix).
 			On("write record", key).WithHint("choose another key")
+	}
+	if value == "" {
+		_, err := t.exec("DELETE FROM meta WHERE key = ?", key)
+		return err
 	}
 	return t.put("meta", "key", "key, value", []any{key, value})
 }

@@ -321,6 +321,11 @@ func TestForkByAnOlderClient(t *testing.T) {
 	if s, child := w.lineage("dev.a2"), w.token("dev.a2"); s.Continuity != "forked" || child == "" || engine.SameNativeID(child, parent) {
 		t.Errorf("the child holds %q: %+v", child, s)
 	}
+	w.knows("dev.a2", "the word", "the word is SALAMANDER")
+	w.must("snapshot", "o")
+	if found := w.leaks(parent); len(found) > 0 {
+		t.Errorf("the parent's id stands in %v", found)
+	}
 }
 
 // TestForkRefusals: what cannot be forked is refused before anything starts, with

@@ -37,7 +37,7 @@ const packetLimit = 8 * time.Second
 // the packet and arms the directive; after it, SessionStart prints the directive,
 // once. It returns 0 whatever happens.
 func HookWith(stdin io.Reader, stdout io.Writer, env, args []string, pack PacketWriter) int {
-	input := readInput(stdin)
+	input := withoutParent(readInput(stdin), env)
 	if len(args) != 1 || !validEvent(args[0]) {
 		return 0
 	}

@@ -156,10 +156,11 @@ func stopFailure(r *engine.Reading, f hookFact) {
 }
 
 // sessionStart gives the newest SessionStart event whose id is not parent's. An
-// older Claude Code reports a fork under its parent's id.
+// older Claude Code reports a fork under its parent's id, which the spool does
+// not keep.
 func sessionStart(facts []hookFact, parent engine.ParentToken) (hookFact, bool) {
 	for _, f := range facts {
-		if f.event == "SessionStart" && f.SessionID != "" && !engine.SameNativeID(f.SessionID, parent.Reveal()) {
+		if f.event == "SessionStart" && f.SessionID != "" && f.SessionID != parentWord && !engine.SameNativeID(f.SessionID, parent.Reveal()) {
 			return f, true
 		}
 	}

@@ -95,7 +95,7 @@ func checkRequest(r engine.LaunchRequest) error {
 
 // base fills what every launch line has.
 func base(r engine.LaunchRequest) engine.LaunchLine {
-	env := occupantEnv(r.Env, r.Seat.Env, r.RigEnv)
+	env := occupantEnv(r.Env, r.Seat.Env, append(forkEnv(r.Start), r.RigEnv...))
 	return engine.LaunchLine{Env: env, Dir: r.Seat.Cwd, Homes: HomesOf(env)}
 }
 

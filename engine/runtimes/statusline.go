@@ -29,7 +29,7 @@ func StatusLine(stdin io.Reader, stdout io.Writer, env []string) int {
 		return 0
 	}
 	if dir := lookup(env, SpoolEnv); dir != "" && len(input) <= maxStatusFile && checkSpool(dir) == nil {
-		_ = writeAtomic(filepath.Join(dir, statusName), input) // a lost sample is no reason to disturb the client
+		_ = writeAtomic(filepath.Join(dir, statusName), withoutParent(input, env)) // a lost sample is no reason to disturb the client
 	}
 	if command := userStatusLine(input, env); command != "" {
 		runStatusLine(command, input, stdout, env)
