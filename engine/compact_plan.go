@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -203,4 +202,4 @@ func mayCompact(t target, act Activity, screen []string) error {
 
 // compactTag stands in every line that an attempt types, so that each can be found
 // again in the seat's own record.
-func compactTag(opID string) string { return fmt.Sprintf("[compaction %s]", opID) }
+func compactTag(opID string) string { return compactionTag + opID + "]" }

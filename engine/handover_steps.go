@@ -254,7 +254,7 @@ func doPromote(ctx context.Context, r *run, s Step) (Evidence, error) {
 
 // doGo tells the successor, after the commit, that the seat is its own now.
 func doGo(ctx context.Context, r *run, s Step) (Evidence, error) {
-	text := fmt.Sprintf("The handover of %s is committed: the seat is yours. Go on with the work that the packet names, beginning with what it calls current.", s.Seat)
+	text := goWords + s.Seat + goCommitted + " Go on with the work that the packet names, beginning with what it calls current."
 	d, err := r.e.Send(ctx, s.Seat, text, false)
 	return Evidence{"outcome": d.Outcome, "why": d.Why}, err
 }

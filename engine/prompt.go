@@ -3,7 +3,6 @@ package engine
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -39,7 +38,7 @@ func openingPrompt(address string, m MemberSpec, moment Moment) (prompt, digest 
 	if len(parts) == 0 {
 		return "", "", nil
 	}
-	prompt = fmt.Sprintf("You are %s. `rig whoami` tells your role, peers and edges.\n\n", address) + strings.Join(parts, "\n\n")
+	prompt = "You are " + address + startupWords + "\n\n" + strings.Join(parts, "\n\n")
 	if len(prompt) > maxPrompt {
 		return "", "", Errorf(CodeInvalid, "the startup texts of %s are %d bytes", address, len(prompt)).
 			WithHint("keep them under %d bytes; point to files that the agent can read itself", maxPrompt)

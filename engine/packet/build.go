@@ -44,6 +44,7 @@ type builder struct {
 	scratch  []byte
 
 	firstAsked, lastAsked entry
+	given                 handedOn
 	inherited             int
 }
 
@@ -74,7 +75,11 @@ func (b *builder) message(m transcript.Message) {
 		b.inherited++
 	}
 	if m.Role == transcript.RoleOperator {
-		b.asked(e)
+		if b.own(text) {
+			e.role = roleRig
+		} else {
+			b.asked(e)
+		}
 	}
 	b.write(e)
 	b.keep(e)

@@ -99,20 +99,47 @@ func (s *Summary) unknowns(q *Request, b *builder, from provenance) {
 		s.RolePointer = "unknown: not stated; ask `rig whoami --json` inside the seat for the role in rig " + s.TargetRig
 		say("role_pointer", "not stated")
 	}
+	s.intent(q, b, say)
+}
+
+// intent fills what the work is, why it matters, who comes next and what is
+// allowed, where nobody stated it: from what the occupant's own packet handed on,
+// else from the conversation.
+func (s *Summary) intent(q *Request, b *builder, say func(field, reason string)) {
+	const cited, passed = "not stated; the text quotes the conversation instead", "not stated; handed on from the packet before this one"
 	if s.CurrentWork == "" {
-		s.CurrentWork = "unknown: nobody stated it." + quoted("The latest thing the operator asked for", b.lastAsked)
-		say("current_work_summary", "not stated; the text quotes the conversation instead")
+		if b.lastAsked.text == "" && b.given.work != "" {
+			s.CurrentWork = b.given.work
+			say("current_work_summary", passed)
+		} else {
+			s.CurrentWork = "unknown: nobody stated it." + quoted("The latest thing the operator asked for", b.lastAsked)
+			say("current_work_summary", cited)
+		}
 	}
 	if s.WhyItMatters == "" {
-		s.WhyItMatters = "unknown: nobody stated it." + quoted("The conversation began with", b.firstAsked)
-		say("why_it_matters", "not stated; the text quotes the conversation instead")
+		if b.given.why != "" {
+			s.WhyItMatters = b.given.why
+			say("why_it_matters", passed)
+		} else {
+			s.WhyItMatters = "unknown: nobody stated it." + quoted("The conversation began with", b.firstAsked)
+			say("why_it_matters", cited)
+		}
 	}
 	if strings.TrimSpace(q.NextOwner) == "" {
-		say("next_owner", "not stated; taken to be the restored seat itself")
+		if b.given.owner != "" && b.given.owner != defaultNextOwner {
+			s.NextOwner = b.given.owner
+			say("next_owner", passed)
+		} else {
+			say("next_owner", "not stated; taken to be the restored seat itself")
+		}
 	}
 	if s.AuthorityBoundaries == "" {
-		s.AuthorityBoundaries = defaultBoundaries
-		say("authority_boundaries", "not stated")
+		s.AuthorityBoundaries = cmp.Or(b.given.authority, defaultBoundaries)
+		if b.given.authority != "" && b.given.authority != defaultBoundaries {
+			say("authority_boundaries", passed)
+		} else {
+			say("authority_boundaries", "not stated")
+		}
 	}
 }
 

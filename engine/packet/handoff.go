@@ -158,7 +158,7 @@ func queue(items []engine.WorkItem) []string {
 	return out
 }
 
-func marker(in engine.PacketInput) string { return "handover " + in.OpID }
+func marker(in engine.PacketInput) string { return engine.HandoverTag[1:] + in.OpID }
 
 func digest(b []byte) string {
 	sum := sha256.Sum256(b)
@@ -207,7 +207,7 @@ func (s Seats) Remove(h engine.Handoff) error {
 // proves the prompt's arrival.
 func head(b *strings.Builder, in engine.PacketInput, mark string) {
 	reason, _ := Redact(in.Reason)
-	fmt.Fprintf(b, "You now sit in the seat %s (%s), as its next occupant [%s].\n", in.Address, in.Seat.Runtime, mark)
+	fmt.Fprintf(b, "%s%s (%s), as its next occupant [%s].\n", engine.OpeningWords, in.Address, in.Seat.Runtime, mark)
 	fmt.Fprintf(b, "Why the occupant changed: %s. Your predecessor was generation %d.\n", strings.TrimSuffix(reason, "."), in.Session.Generation)
 	if in.Seat.Role != "" {
 		fmt.Fprintf(b, "Your role: %s.\n", in.Seat.Role)
@@ -232,12 +232,12 @@ func opening(in engine.PacketInput, h engine.Handoff, sum *Summary) string {
 	var b strings.Builder
 	head(&b, in, h.Marker)
 	if sum != nil {
-		fmt.Fprintf(&b, "Why the work matters: %s\nCurrent work: %s\nNext owner: %s\n", sum.WhyItMatters, cut(sum.CurrentWork, 1500), sum.NextOwner)
+		b.WriteString(labelWhy + cut(sum.WhyItMatters, 1500) + "\n" + labelWork + cut(sum.CurrentWork, 1500) + "\n" + labelOwner + cut(sum.NextOwner, 300) + "\n")
 		for _, c := range sum.Caveats {
-			fmt.Fprintf(&b, "Caveat: %s\n", cut(c, 300))
+			b.WriteString(labelCaveat + cut(c, 300) + "\n")
 		}
-		fmt.Fprintf(&b, "Authority: %s\n", cut(sum.AuthorityBoundaries, 600))
-		fmt.Fprintf(&b, "The restore packet is %s: read %s there first, then %s.\n", h.Dir, InstructionsName, LatestName)
+		b.WriteString(labelAuthority + cut(sum.AuthorityBoundaries, 600) + "\n")
+		fmt.Fprintf(&b, labelPacket+"%s: read %s there first, then %s.\n", h.Dir, InstructionsName, LatestName)
 	}
 	for _, g := range h.Gaps {
 		fmt.Fprintf(&b, "Gap: %s.\n", g)

@@ -93,6 +93,13 @@ func TestWhatMustSurvive(t *testing.T) {
 		"E3B0C44298FC1C149AFBF4C8996FB92427AE41E4649B934CA495991B7852B855",
 		"session 5e550092-0000-4000-8000-00000000a092",
 		"/home/op/project/packages/daemon/source/domain/restore/planner.go",
+		".rig/compaction/01JDQ4ZK8W3M5N7P9R1T2V4X6Y/RESTORE-MAP.md",
+		"/home/op/project/.rig/compaction/01JDQ4ZK8W3M5N7P9R1T2V4X6Y/RESTORE-MAP.md is the map",
+		"read .rig/packets/dev-impl-01JDQ4ZK8W3M5N7P9R1T2V4X6Y/restore-instructions.md",
+		"/var/lib/app/attempts/01JDQ4ZK8W3M5N7P9R1T2V4X6Y/sessions/01JDQ4ZK8W3M5N7P9R1T2V4X6Z/state",
+		"/srv/store/objects/2Nq8VxTzR4kLmP7wYbC3dF5gH6J/parts/list",
+		"/home/op/.claude/projects/home/5e550092-0000-4000-8000-00000000a092/Tool9Results/aB3",
+		"a/b/3f2c9a7b5e1d4c8f6a0b9d8e7c6f5a4b3c2d1e0f/C4/Dir",
 		"src/main/java/com/Example/FooBar2/HandlerImplV3Factory/Deep/Deeper/Deepest.java",
 		"TestHandoverReceiptV2KeepsSeatGeneration12WhenCrashAt3AndMore",
 		"golang.org/x/sys v0.50.0 h1:0vR4Wm9WqzXk3Yj8cQpLr7tNfBsHdGaEeUiOoPpAa1B=",
@@ -141,6 +148,24 @@ func TestSecretsAcrossACut(t *testing.T) {
 		if got, _ := RedactCut(text); got != want {
 			t.Errorf("%q became %q", text, got)
 		}
+	}
+}
+
+// A path does not shelter what stands in it: a long key is one as a segment too,
+// and a key with slashes of its own is no path.
+func TestKeysAmongPathsAreRedacted(t *testing.T) {
+	const key = "q7Zk2Vn9XbT4mLr8Wd1Hs6Pf3Gy5Jc0QaUeRtYiO"
+	for _, text := range []string{
+		"/srv/store/keys/%/x", "%", "wJ9lrXUtnF3MI/K7MD3NG/bPxRfiCY3XAMPL3K3Yw9Zq", "q7Zk2Vn9X/T4mLr8Wd1Hs6Pf3Gy5Jc/QaUeRtYiO42Lk",
+	} {
+		in := strings.ReplaceAll(text, "%", key)
+		got, counts := Redact(in)
+		if counts.Total() != 1 || strings.Contains(got, key[:20]) || strings.Contains(got, "K7MD3NG") {
+			t.Errorf("%q became %q (%v)", in, got, counts)
+		}
+	}
+	if got, _ := Redact("/srv/store/keys/" + key + "/x"); got != "/srv/store/keys/"+Marker+"/x" {
+		t.Errorf("the path around the key: %q", got)
 	}
 }
 

@@ -1,9 +1,6 @@
 package packet
 
-import (
-	"math"
-	"strings"
-)
+import "strings"
 
 // namedRules recognise values by the name before them: password=…, "api_key":
 // "…", AWS_SECRET_ACCESS_KEY=…. Only the value is replaced.
@@ -196,61 +193,6 @@ func matchAuthorization(s *scanner, _ *rule, _, after int) (int, int, bool) {
 		return 0, 0, false
 	}
 	return from, end, varied(s.text[from:end])
-}
-
-const (
-	minOpaque = 40
-	maxOpaque = 4096 // longer runs are data, and cost time
-)
-
-// opaque judges a long run of base64 characters by what generated keys have and
-// hashes, paths, identifiers and public checksums do not.
-func (s *scanner) opaque(from, end int) (span, bool) {
-	run := s.text[from:end]
-	if end-from > maxOpaque || publicBefore(s.text[:from]) || strings.HasPrefix(run, "AAAA") {
-		return span{}, false
-	}
-	var count [256]int
-	var lower, upper, digit, turns int
-	var before uint8
-	for i := range len(run) {
-		ch := run[i]
-		count[ch]++
-		class := s.screen.class[ch]
-		if class != before {
-			turns++
-			before = class
-		}
-		switch class {
-		case isLower:
-			lower++
-		case isUpper:
-			upper++
-		case isDigit:
-			digit++
-		}
-	}
-	n := len(run)
-	if digit*100 < n*6 || upper*100 < n*15 || lower*100 < n*15 || count['/']*8 > n {
-		return span{}, false
-	}
-	if turns*100 < n*46 { // words in camel case keep to one class for longer
-		return span{}, false
-	}
-	entropy := 0.0
-	for _, c := range count {
-		if c > 0 {
-			p := float64(c) / float64(n)
-			entropy -= p * math.Log2(p)
-		}
-	}
-	if entropy < 4.2 {
-		return span{}, false
-	}
-	for end < len(s.text) && s.text[end] == '=' && end-from-n < 2 {
-		end++
-	}
-	return span{start: from, end: end, kind: "opaque_key"}, true
 }
 
 // publicBefore tells runs that are known to be checksums or public keys by what
