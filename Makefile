@@ -75,19 +75,13 @@ facts: ## what the product relies on in the real Claude Code and Codex (1.2 GB o
 	@.ci/need go tmux jq npm
 	@testdata/realcli/facts.sh
 
-standins: build ## the same facts and the same smoke test, on the stand-ins
+standins: build ## every script of testdata/realcli, on the stand-ins
 	@.ci/need go tmux jq
-	@CLAUDE="bin/rig agentsim claude" CODEX="bin/rig agentsim codex" testdata/realcli/facts.sh
-	@CLAUDE="bin/rig agentsim claude" CODEX="bin/rig agentsim codex" testdata/realcli/smoke.sh
-	@CLAUDE="bin/rig agentsim claude" CODEX="bin/rig agentsim codex" testdata/realcli/fork.sh
-	@CLAUDE="bin/rig agentsim claude" CODEX="bin/rig agentsim codex" testdata/realcli/handover.sh
+	@CLAUDE="bin/rig agentsim claude" CODEX="bin/rig agentsim codex" testdata/realcli/all.sh
 
-realcli: build ## the smoke test of rig against the real clients, after the facts
+realcli: build ## every script of testdata/realcli against the real clients, and one table of what was proven
 	@.ci/need go tmux jq npm
-	@testdata/realcli/facts.sh
-	@testdata/realcli/smoke.sh
-	@testdata/realcli/fork.sh
-	@testdata/realcli/handover.sh
+	@testdata/realcli/all.sh
 
 measure: build ## what the console costs at SEATS (20 100 200) seats: one table row each
 	@.ci/need go tmux

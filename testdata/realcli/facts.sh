@@ -19,7 +19,6 @@ dialogs "$project"
 cd "$project" || exit 1
 
 # ---- tmux
-T() { server_used=yes; clean_env tmux -S "$work/s" "$@"; }
 screen() { T capture-pane -p -t "=$1:"; }
 current=''
 evidence() { [ -n "$current" ] && screen "$current" 2>/dev/null | grep -v '^ *$' | tail -n 12; }

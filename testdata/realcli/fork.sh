@@ -7,58 +7,12 @@
 #   CLAUDE="bin/rig agentsim claude" CODEX="bin/rig agentsim codex" testdata/realcli/fork.sh
 #                                                                   the stand-ins
 #
-# RIG names the program under test (default bin/rig). Last line and exit status: as facts.sh.
+# Last line and exit status: as facts.sh.
 set -u # no pipefail: the first program of some pipelines here is cut off on purpose
 # shellcheck source=testdata/realcli/lib.sh
 . "$(dirname "$0")/lib.sh"
-RIG=$(absolute "${RIG:-bin/rig}")
-[ -x "$RIG" ] || { echo "no program at $RIG: run make build" >&2; exit 1; }
-clients
-workspace
-mock
-codex_extra='approval_policy = "on-request"
-sandbox_mode = "workspace-write"'
-dialogs "$project"
-(cd "$repo" && go build -o "$work/record" ./testdata/realcli/record) || exit 1
-cd "$project" || exit 1
+product
 
-as_json() { local words; read -ra words <<<"$1"; jq -nc '$ARGS.positional' --args -- "${words[@]}"; }
-extra_env=(
-  "RIG_HOME=$work/r" "RIG_CONFIG=$work/rig.yaml" "RIG_TMUX_SOCKET=$work/s"
-  "RIG_CLAUDE_COMMAND=$(as_json "$CLAUDE --permission-mode manual")" "RIG_CODEX_COMMAND=$(as_json "$CODEX")"
-)
-server_used=yes
-
-# R VERB...: runs rig; its answer is in $answer. What it printed is kept for the search for leaked ids.
-answer='' current='' kept=rig
-R() {
-  local status
-  clean_env "$RIG" "$@" >"$work/log/answer" 2>"$work/log/remarks" </dev/null
-  status=$?
-  answer=$(cat "$work/log/answer")
-  cat "$work/log/answer" "$work/log/remarks" >>"$work/log/$kept.txt"
-  return $status
-}
-evidence() {
-  tail -n 12 "$work/log/$kept.txt" | cut -c 1-600
-  [ -n "$current" ] && clean_env "$RIG" capture "$current" 2>/dev/null | grep -v '^ *$' | tail -n 12
-}
-does() {
-  local name=$1
-  shift
-  if R "$@"; then ok "$name"; else not_ok "$name" "rig $*"; fi
-}
-must() {
-  does "$@"
-  [ "$failed" = 0 ] || { verdict; exit 1; }
-}
-status() { R seat status "$1" --json; jq -r "$2" <<<"$answer"; }
-recorded() { "$work/record" -home "$work/r" | jq -r --arg a "$1" "[.[] | select(.seat == \$a)] | last | .$2"; }
-on_screen() { R capture "$1" --lines 60 && grep -qF -- "$2" <<<"$answer"; }
-# filed ID: the file in which a client keeps a conversation.
-filed() { find "$home/.claude/projects" "$home/.codex/sessions" -name "*$1.jsonl" 2>/dev/null | head -n 1; }
-# settled ADDRESS: waits until the seat is at rest.
-settled() { does "$1: at rest" wait "$1" --until idle --timeout 30s; }
 # asks ADDRESS FACT: asks for the codeword and looks for the answer.
 asks() {
   current=$1
@@ -78,9 +32,6 @@ pods:
       - {id: impl, runtime: claude-code, agent_ref: "builtin:agent", profile: default, cwd: .}
       - {id: qa, runtime: codex, agent_ref: "builtin:agent", profile: default, cwd: .}
 YAML
-R version
-# shellcheck disable=SC2086 # a client command is words
-echo "# $answer | $(clean_env $CLAUDE --version) | $(clean_env $CODEX --version) | $(tmux -V)"
 must 'the parents come up' up spec.yaml --json
 parents=(dev-impl@src dev-qa@src)
 for p in "${parents[@]}"; do

@@ -8,27 +8,11 @@
 #   CLAUDE="bin/rig agentsim claude" CODEX="bin/rig agentsim codex" testdata/realcli/handover.sh
 #                                                                   the stand-ins
 #
-# RIG names the program under test (default bin/rig). Last line and exit status: as facts.sh.
+# Last line and exit status: as facts.sh.
 set -u # no pipefail: the first program of some pipelines here is cut off on purpose
 # shellcheck source=testdata/realcli/lib.sh
 . "$(dirname "$0")/lib.sh"
-RIG=$(absolute "${RIG:-bin/rig}")
-[ -x "$RIG" ] || { echo "no program at $RIG: run make build" >&2; exit 1; }
-clients
-workspace
-mock
-codex_extra='approval_policy = "on-request"
-sandbox_mode = "workspace-write"'
-dialogs "$project"
-(cd "$repo" && go build -o "$work/record" ./testdata/realcli/record) || exit 1
-cd "$project" || exit 1
-
-as_json() { local words; read -ra words <<<"$1"; jq -nc '$ARGS.positional' --args -- "${words[@]}"; }
-extra_env=(
-  "RIG_HOME=$work/r" "RIG_CONFIG=$work/rig.yaml" "RIG_TMUX_SOCKET=$work/s"
-  "RIG_CLAUDE_COMMAND=$(as_json "$CLAUDE --permission-mode manual")" "RIG_CODEX_COMMAND=$(as_json "$CODEX")"
-)
-server_used=yes
+product
 # end_lingering: ends the processes of this run's handovers, which would stay for as long as their undo windows are open.
 end_lingering() {
   local status=$? pids
@@ -39,37 +23,8 @@ end_lingering() {
 }
 trap 'end_lingering; cleanup' EXIT
 
-# R VERB...: runs rig; its answer is in $answer. What it printed is kept for the search for leaked ids.
-answer='' current=''
-R() {
-  local status
-  clean_env "$RIG" "$@" >"$work/log/answer" 2>"$work/log/remarks" </dev/null
-  status=$?
-  answer=$(cat "$work/log/answer")
-  cat "$work/log/answer" "$work/log/remarks" >>"$work/log/rig.txt"
-  return $status
-}
-evidence() {
-  tail -n 12 "$work/log/rig.txt" | cut -c 1-600
-  [ -n "$current" ] && clean_env "$RIG" capture "$current" 2>/dev/null | grep -v '^ *$' | tail -n 20
-}
-does() {
-  local name=$1
-  shift
-  if R "$@"; then ok "$name"; else not_ok "$name" "rig $*"; fi
-}
-must() {
-  does "$@"
-  [ "$failed" = 0 ] || { verdict; exit 1; }
-}
-status() { R seat status "$1" --json; jq -r "$2" <<<"$answer"; }
-# recorded ADDRESS GENERATION FIELD: what the record holds of one occupant.
-recorded() { "$work/record" -home "$work/r" | jq -r --arg a "$1" --argjson g "$2" "[.[] | select(.seat == \$a and .generation == \$g)] | last | .$3"; }
-# filed ID: the file in which a client keeps a conversation.
-filed() { find "$home/.claude/projects" "$home/.codex/sessions" -name "*$1.jsonl" 2>/dev/null | head -n 1; }
 # said ID FACT: how often the agent of a conversation has said the fact, by its client's own file.
 said() { local file; file=$(filed "$1"); [ -n "$file" ] && grep '"role":"assistant"' "$file" | grep -cF -- "$2"; }
-settled() { does "$1: at rest" wait "$1" --until idle --timeout 30s; }
 # tell ADDRESS VALUE: gives the occupant a fact as the operator's latest request.
 tell() {
   current=$1
@@ -119,9 +74,6 @@ pods:
       - {id: impl, runtime: claude-code, agent_ref: "builtin:agent", profile: default, cwd: .}
       - {id: qa, runtime: codex, agent_ref: "builtin:agent", profile: default, cwd: .}
 YAML
-R version
-# shellcheck disable=SC2086 # a client command is words
-echo "# $answer | $(clean_env $CLAUDE --version) | $(clean_env $CODEX --version) | $(tmux -V)"
 must 'the rig comes up' up spec.yaml --json
 claude=dev-impl@ho codex=dev-qa@ho
 for seat in "$claude" "$codex"; do settled "$seat"; done
@@ -134,7 +86,7 @@ handed() {
   was=$(status "$seat" '"\(.seat_id // .id) \(.session_name // .session)"')
   generation=$(status "$seat" .generation)
   pane=$(in_tmux list-panes -s -t "=$seat:" -F '#{pane_id}') pane_pid=$(in_tmux list-panes -s -t "=$seat:" -F '#{pane_pid}')
-  before_id=$(recorded "$seat" "$generation" token)
+  before_id=$(recorded "$seat" token "$generation")
   current=$seat
   began=$EPOCHREALTIME
   does "$name: handed over" handover "$seat" --source "$source" --reason 'context wall' --json
@@ -144,8 +96,8 @@ handed() {
   at_once "$name: the seat says $outcome, handed_over" '[ "$(status $seat ".continuity_outcome + .binding_outcome")" = "$outcome"handed_over ]'
   at_once "$name: one generation on" '[ "$(status $seat .generation)" = $((generation + 1)) ]'
   at_once "$name: the same seat and session name" '[ "$(status $seat "\"\\(.seat_id // .id) \\(.session_name // .session)\"")" = "$was" ]'
-  fact "$name: the successor has an id of its own" '[[ $(recorded '"$seat $((generation + 1))"' token) =~ ^[0-9a-f-]{36}$ ]]'
-  after_id=$(recorded "$seat" $((generation + 1)) token)
+  fact "$name: the successor has an id of its own" '[[ $(recorded '"$seat token $((generation + 1))"') =~ ^[0-9a-f-]{36}$ ]]'
+  after_id=$(recorded "$seat" token $((generation + 1)))
   at_once "$name: not the predecessor's" '[ -n "$before_id" ] && [ "$after_id" != "$before_id" ] && [ -n "$(filed $before_id)" ]'
   at_once "$name: one pane in the seat's session, another one" \
     '[ "$(in_tmux list-panes -s -t "=$seat:" | wc -l)" = 1 ] && [ "$(in_tmux list-panes -s -t "=$seat:" -F "#{pane_id}")" != "$pane" ]'
@@ -191,7 +143,7 @@ for seat in "$claude" "$codex"; do
   at_once "$seat: its pane is back, alone" '[ "$(in_tmux list-panes -s -t "=$seat:" -F "#{pane_id}")" = "$pane" ]'
   fact "$seat: its processes run" 'running $pane_pid'
   fact "$seat: the successor is gone" '! in_tmux list-panes -a -F "#{pane_id}" | grep -qx "$successor_pane"'
-  at_once "$seat: the record has the incumbent's id" '[ "$(recorded $seat $generation token)" = "$before_id" ] && [ "$(recorded $seat $generation status)" = running ]'
+  at_once "$seat: the record has the incumbent's id" '[ "$(recorded $seat token $generation)" = "$before_id" ] && [ "$(recorded $seat status $generation)" = running ]'
   asks "$seat" "$before_id" heron-31
 done
 

@@ -1,10 +1,11 @@
-# Shared by facts.sh and smoke.sh: the two clients, a mock model API, a home folder with every first-run dialog answered, and
-# the counting of what holds. To be sourced by bash.
+# Shared by the scripts of this folder: the two clients, a mock model API, a home folder with every first-run dialog answered, the
+# product under test with its verbs, and the counting of what holds. To be sourced by bash.
 #
 # Environment, all optional:
 #   CLAUDE, CODEX              the clients' commands (words; default: installed from npm into the cache folder)
 #   CLAUDE_VERSION, CODEX_VERSION
 #   RIG_REALCLI_CACHE          where the clients are kept between runs (default: the user's cache folder)
+#   RIG                        the program under test (default: bin/rig)
 #   RIG_REALCLI_WORK           where this run works (default: a new folder, removed at the end unless something failed)
 #
 # Exit status 75 means that the clients are not here and the package registry cannot be reached: nothing was tested.
@@ -130,6 +131,78 @@ clean_env() {
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 DISABLE_TELEMETRY=1 DISABLE_ERROR_REPORTING=1 \
     ${extra_env[@]+"${extra_env[@]}"} "$@"
 }
+
+# ------------------------------------------------------------------------------------------------------- the program under test
+
+# What the last call of rig printed, the seat that evidence shows, and the log that a call is kept in.
+answer='' current='' kept=rig
+
+# product: everything above, and the program under test in a home, a configuration and a tmux server of this run. Both agents are
+# made to ask before a command runs, as their owner could have chosen: Claude by a flag, since a mode in its settings makes it
+# offer another one in a dialog.
+product() {
+  RIG=$(absolute "${RIG:-bin/rig}")
+  [ -x "$RIG" ] || { echo "no program at $RIG: run make build" >&2; exit 1; }
+  clients
+  workspace
+  mock
+  codex_extra='approval_policy = "on-request"
+sandbox_mode = "workspace-write"'
+  dialogs "$project"
+  (cd "$repo" && go build -o "$work/record" ./testdata/realcli/record) || exit 1
+  cd "$project" || exit 1
+  extra_env=(
+    "RIG_HOME=$work/r" "RIG_CONFIG=$work/rig.yaml" "RIG_TMUX_SOCKET=$work/s"
+    "RIG_CLAUDE_COMMAND=$(as_json "$CLAUDE --permission-mode manual")" "RIG_CODEX_COMMAND=$(as_json "$CODEX")"
+  )
+  server_used=yes
+  # shellcheck disable=SC2086 # a client command is words
+  echo "# $(clean_env "$RIG" --version) | $(clean_env $CLAUDE --version) | $(clean_env $CODEX --version) | $(tmux -V)"
+}
+
+# as_json COMMAND: its words as a JSON array.
+as_json() { local words; read -ra words <<<"$1"; jq -nc '$ARGS.positional' --args -- "${words[@]}"; }
+
+# T ARGUMENT...: tmux, on the server of this run.
+T() { server_used=yes; clean_env tmux -S "$work/s" "$@"; }
+
+# R VERB...: runs rig; its answer is in $answer, its exit status is R's. All of it is kept for the search for leaked ids.
+R() {
+  local status
+  clean_env "$RIG" "$@" >"$work/log/answer" 2>"$work/log/remarks" </dev/null
+  status=$?
+  answer=$(cat "$work/log/answer")
+  { printf '$ rig %s\n' "$1${2:+ $2}"; cat "$work/log/answer" "$work/log/remarks"; echo "-> $status"; } >>"$work/log/$kept.txt"
+  return $status
+}
+
+# evidence: the end of the conversation with rig, and the screen of the seat in question.
+evidence() {
+  [ -e "$work/log/$kept.txt" ] && tail -n 12 "$work/log/$kept.txt" | cut -c 1-600
+  [ -n "$current" ] && T capture-pane -p -t "=$current:" 2>/dev/null | grep -v '^ *$' | tail -n 20
+}
+
+# does NAME VERB...: the verb must end with status 0. must: without it the rest means nothing.
+does() {
+  local name=$1
+  shift
+  if R "$@"; then ok "$name"; else not_ok "$name" "rig $*"; fi
+}
+must() {
+  does "$@"
+  [ "$failed" = 0 ] || { verdict; exit 1; }
+}
+
+# settled ADDRESS: the seat comes to rest.
+settled() { does "$1: at rest" wait "$1" --until idle --timeout 30s; }
+# status ADDRESS FILTER: a value of the seat, by rig seat status.
+status() { R seat status "$1" --json; jq -r "$2" <<<"$answer"; }
+# on_screen ADDRESS TEXT: whether the seat's screen shows it.
+on_screen() { R capture "$1" --lines 60 && grep -qF -- "$2" <<<"$answer"; }
+# recorded ADDRESS FIELD [GENERATION]: what the record holds of an occupant, the newest one by default.
+recorded() { "$work/record" -home "$work/r" | jq -r --arg a "$1" --arg g "${3:-}" "[.[] | select(.seat == \$a and (\$g == \"\" or (.generation | tostring) == \$g))] | last | .$2"; }
+# filed ID: the file in which a client keeps a conversation.
+filed() { find "$home/.claude/projects" "$home/.codex/sessions" -name "*$1.jsonl" 2>/dev/null | head -n 1; }
 
 # ----------------------------------------------------------------------------------------------------------------- checking
 

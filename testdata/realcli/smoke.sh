@@ -7,65 +7,16 @@
 #   CLAUDE="bin/rig agentsim claude" CODEX="bin/rig agentsim codex" testdata/realcli/smoke.sh
 #                                                                    the stand-ins
 #
-# RIG names the program under test (default bin/rig). Last line and exit status: as facts.sh.
+# Last line and exit status: as facts.sh.
 set -u # no pipefail: the first program of some pipelines here is cut off on purpose
 # shellcheck source=testdata/realcli/lib.sh
 . "$(dirname "$0")/lib.sh"
-RIG=$(absolute "${RIG:-bin/rig}")
-[ -x "$RIG" ] || { echo "no program at $RIG: run make build" >&2; exit 1; }
-clients
-workspace
-mock
-# What the person who owns these homes chose: ask before a command runs. Claude gets it as a flag of its command, since a mode in
-# its settings makes it offer another one in a dialog.
-codex_extra='approval_policy = "on-request"
-sandbox_mode = "workspace-write"'
-dialogs "$project"
-(cd "$repo" && go build -o "$work/record" ./testdata/realcli/record) || exit 1
-cd "$project" || exit 1
+product
 
-# as_json COMMAND: its words as a JSON array.
-as_json() { local words; read -ra words <<<"$1"; jq -nc '$ARGS.positional' --args -- "${words[@]}"; }
-extra_env=(
-  "RIG_HOME=$work/r" "RIG_CONFIG=$work/rig.yaml" "RIG_TMUX_SOCKET=$work/s"
-  "RIG_CLAUDE_COMMAND=$(as_json "$CLAUDE --permission-mode manual")" "RIG_CODEX_COMMAND=$(as_json "$CODEX")"
-)
-server_used=yes
-T() { clean_env tmux -S "$work/s" "$@"; }
-
-# R VERB...: runs rig; its answer is in $answer, its exit status is R's. All of it is kept for the search for leaked ids.
-answer='' current=''
-R() {
-  local status
-  clean_env "$RIG" "$@" >"$work/log/answer" 2>"$work/log/remarks" </dev/null
-  status=$?
-  answer=$(cat "$work/log/answer")
-  { printf '$ rig %s\n' "$*"; cat "$work/log/answer" "$work/log/remarks"; echo "-> $status"; } >>"$work/log/rig.txt"
-  return $status
-}
-# evidence: the end of the conversation with rig, and the screen of the seat in question.
-evidence() {
-  tail -n 12 "$work/log/rig.txt" | cut -c 1-600
-  [ -n "$current" ] && T capture-pane -p -t "=$current:" 2>/dev/null | grep -v '^ *$' | tail -n 12
-}
-# does NAME VERB...: the verb must end with status 0.
-does() {
-  local name=$1
-  shift
-  if R "$@"; then ok "$name"; else not_ok "$name" "rig $*"; fi
-}
-# must NAME VERB...: the same, and without it the rest means nothing.
-must() {
-  does "$@"
-  [ "$failed" = 0 ] || { verdict; exit 1; }
-}
 # seat ADDRESS FILTER: a value of the seat as rig ps shows it.
 seat() { R ps --json; jq -r --arg a "$1" ".rigs[].seats[] | select(.address == \$a) | $2" <<<"$answer"; }
 # doing ADDRESS STATE: what rig says that the seat does.
 doing() { [ "$(seat "$1" .activity.state)" = "$2" ]; }
-# recorded ADDRESS FIELD: a field of the newest occupant on record.
-recorded() { "$work/record" -home "$work/r" | jq -r --arg a "$1" "[.[] | select(.seat == \$a)] | last | .$2"; }
-on_screen() { R capture "$1" --lines 60 && grep -qF -- "$2" <<<"$answer"; }
 registry() { cat "$home"/.claude/sessions/*.json 2>/dev/null | jq -r "$1" | head -n 1; }
 rollout() { find "$home/.codex/sessions" -name 'rollout-*.jsonl' 2>/dev/null | head -n 1; }
 # escape SESSION: what a person presses; rig itself never answers a prompt.
@@ -85,9 +36,6 @@ pods:
     edges: [{kind: delegates_to, from: impl, to: qa}]
 edges: []
 YAML
-R version
-# shellcheck disable=SC2086 # a client command is words
-echo "# $answer | $(clean_env $CLAUDE --version) | $(clean_env $CODEX --version) | $(tmux -V)"
 
 # ---- up
 must 'the spec is valid' spec validate spec.yaml
