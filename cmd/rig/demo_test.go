@@ -2,7 +2,9 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -45,4 +47,49 @@ func TestDemoComesUpAndLeavesNothing(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(w.dir, "rig")); err == nil {
 		t.Error("the demo touched RIG_HOME")
 	}
+}
+
+// TestDemoEndsWithItsTerminal: a window that is closed over the demo takes the
+// demo's own tmux server and its agents along.
+func TestDemoEndsWithItsTerminal(t *testing.T) {
+	w := newWorld(t)
+	before := demoFolders(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.tmux("new-session", "-d", "-s", "holder", "cat")
+	w.tmux("new-session", "-d", "-s", "demo", "-x", "120", "-y", "40", "env", "-u", "TMUX", "LANG=C.UTF-8", self, "demo")
+	w.eventually("the console is on the demo", func() (bool, string) {
+		out := w.tmux("capture-pane", "-p", "-t", "=demo:")
+		return strings.Contains(out, "7 running"), out
+	})
+	var folder string
+	for f := range demoFolders(t) {
+		if !before[f] {
+			folder = f
+		}
+	}
+	if folder == "" {
+		t.Fatal("the demo has no folder")
+	}
+	w.tmux("kill-session", "-t", "=demo:")
+	w.eventually("nothing of the demo is left", func() (bool, string) {
+		out, err := exec.Command("pgrep", "-f", folder+"/").Output()
+		return !demoFolders(t)[folder] && err != nil, folder + ": " + string(out)
+	})
+}
+
+// demoFolders are the demos that are there, also those of other people.
+func demoFolders(t *testing.T) map[string]bool {
+	t.Helper()
+	paths, err := filepath.Glob("/tmp/rig-demo-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := map[string]bool{}
+	for _, p := range paths {
+		set[p] = true
+	}
+	return set
 }

@@ -35,7 +35,17 @@ func Main(args []string) int {
 			return 0
 		}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	defer stop()
 	return runCLI(ctx, args)
+}
+
+// endings are the signals that end a verb in good order. The loss of the terminal
+// is one of them, except for a caller who asked to outlive it (nohup).
+func endings() []os.Signal {
+	s := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		s = append(s, syscall.SIGHUP)
+	}
+	return s
 }
