@@ -27,7 +27,7 @@ type CompactState struct {
 	Map        string         `json:"map,omitempty"`
 	Packet     string         `json:"packet,omitempty"`
 	Delivery   string         `json:"delivery,omitempty"` // of the preparation
-	Deadline   string         `json:"deadline,omitempty"` // of the preparation
+	Deadline   string         `json:"deadline,omitempty"` // of the step under way; when all is over, of the preparation
 	Directive  DirectiveState `json:"directive,omitempty"`
 	Cancelled  string         `json:"cancelled_by,omitempty"`
 	Code       Code           `json:"code,omitempty"` // of its failure
@@ -94,6 +94,9 @@ func (c *CompactState) fill(op Operation, steps []OperationStep) {
 	for _, s := range steps {
 		ev := evidenceOf(s)
 		begun := s.State != StepPending && s.State != StepSkipped
+		if d := ev.Str("deadline"); d != "" && s.State == StepStarted {
+			c.Deadline = d
+		}
 		switch s.Kind {
 		case StepCompactPacket:
 			c.Packet = ev.Str("dir")

@@ -91,7 +91,7 @@ func doCompactPrep(ctx context.Context, r *run, s Step) (Evidence, error) {
 		return nil, err
 	}
 	marker, limit := mapMarker(r.plan.ID, s), r.e.d.Config.CompactWait
-	ev := Evidence{"map": path, "delivery": "not sent", "deadline": r.e.d.Clock.Now().Add(limit).UTC().Format(time.RFC3339)}
+	ev := Evidence{"map": path, "delivery": "not sent", "deadline": c.deadline()}
 	if err := c.cancelled(ctx); err != nil {
 		return ev, err
 	}
@@ -230,6 +230,9 @@ func doCompactProve(ctx context.Context, r *run, s Step) (Evidence, error) {
 	c := r.compaction(ctx, s)
 	mark, err := c.mark()
 	if err != nil {
+		return nil, err
+	}
+	if err := r.note(ctx, s, StepStarted, Evidence{"deadline": c.deadline()}, nil); err != nil {
 		return nil, err
 	}
 	var got CompactionProof

@@ -37,6 +37,11 @@ func (r *run) compaction(ctx context.Context, s Step) compaction {
 	return compaction{r: r, s: s, text: policy, tag: compactTag(r.plan.ID)}
 }
 
+// deadline is until when a waiting step of this attempt waits.
+func (c compaction) deadline() string {
+	return c.r.e.d.Clock.Now().Add(c.r.e.d.Config.CompactWait).UTC().Format(time.RFC3339)
+}
+
 // cancelKey is where a cancel of an attempt is left.
 func cancelKey(opID string) string { return "compact/cancel/" + opID }
 
@@ -194,7 +199,7 @@ func (c compaction) ask(ctx context.Context, text string, limit time.Duration) (
 	if err != nil {
 		return mark, Delivery{}, err
 	}
-	if err := c.r.note(ctx, c.s, StepStarted, Evidence{"typed": true, "path": mark.Path, "offset": mark.Offset}, nil); err != nil {
+	if err := c.r.note(ctx, c.s, StepStarted, Evidence{"typed": true, "path": mark.Path, "offset": mark.Offset, "deadline": c.deadline()}, nil); err != nil {
 		return mark, Delivery{}, err
 	}
 	d, err := c.line(ctx, text, true)

@@ -40,6 +40,7 @@ type Console interface {
 	Ack(ctx context.Context, key string, seconds int) error
 	// Operator is who the console acts for.
 	Operator() Operator
+	PressureConsole
 }
 
 // OpProgress is a running operation's journal at one moment.

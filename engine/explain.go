@@ -18,7 +18,9 @@ func (e *Engine) Explain(ctx context.Context, ref, topic string) (Explanation, e
 	if err != nil {
 		return Explanation{}, err
 	}
-	return explainSeat(s, topic, f.At), nil
+	x := explainSeat(s, topic, f.At)
+	err = e.addPressure(ctx, &x, f, s, topic, false)
+	return x, err
 }
 
 // SeatView looks at one seat and gives it as the picture shows it. The other

@@ -58,7 +58,9 @@ func (l *Local) SeatHistory(ctx context.Context, seatID string) ([]Session, []Te
 func (l *Local) Explain(ctx context.Context, seatID, topic string) (Explanation, error) {
 	f := l.w.latest()
 	if s := f.Seat(seatID); s != nil {
-		return explainSeat(s, topic, f.At), nil
+		x := explainSeat(s, topic, f.At)
+		err := l.e.addPressure(ctx, &x, f, s, topic, true)
+		return x, err
 	}
 	return Explanation{}, Errorf(CodeSeatNotFound, "no such seat in the picture").WithHint("it may have been removed")
 }

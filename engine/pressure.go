@@ -12,6 +12,16 @@ const (
 	PlanThresholdPercent float64 = 80
 )
 
+// NearWall is the share of a window, in percent, from which a compact plan with
+// its defaults calls a seat near its wall. A window that is not known (0) has the
+// default share.
+func NearWall(window int64) float64 {
+	if window <= 0 {
+		return PlanThresholdPercent
+	}
+	return min(PlanThresholdPercent, float64(PlanThresholdTokens)/float64(window)*100)
+}
+
 // CompactPlanOptions says what a compact plan looks at. Zero thresholds mean the
 // defaults.
 type CompactPlanOptions struct {
@@ -92,6 +102,9 @@ type CompactEntry struct {
 	Notify     *NotifyText `json:"notification_packet,omitempty"`
 	Next       string      `json:"next_action,omitempty"`
 	Forecast   Forecast    `json:"forecast"`
+	// Trend is the occupant's tokens over time, oldest first, also across
+	// compactions; the last point is the present sample.
+	Trend []TrendPoint `json:"trend,omitempty"`
 
 	score float64 // share of its own limit, in percent
 }
@@ -196,7 +209,7 @@ func (p *CompactPlan) order() {
 // compactEntry judges one seat.
 func compactEntry(s *SeatView, history []StoredUsage, now time.Time, o CompactPlanOptions) CompactEntry {
 	e := entryOf(s, now)
-	e.Forecast = forecastOf(s, history, now)
+	e.Forecast, e.Trend = forecastOf(s, history, now), trendPoints(s, history, now)
 	if s.Runtime != RuntimeClaude {
 		e.Status, e.Reason = entrySkipped, ReasonNotClaude
 		if s.Runtime == RuntimeCodex {

@@ -107,6 +107,34 @@ func trend(s *SeatView, history []StoredUsage, now time.Time) []Usage {
 	return rev
 }
 
+// TrendPoint is one sample of a trend.
+type TrendPoint struct {
+	At     time.Time `json:"at"`
+	Tokens int64     `json:"tokens"`
+}
+
+// trendPoints gives the samples of the present occupant within the span of a
+// forecast, oldest first. Unlike a forecast it shows what lies before a
+// compaction too.
+func trendPoints(s *SeatView, history []StoredUsage, now time.Time) []TrendPoint {
+	var out []TrendPoint
+	newest := s.Usage
+	for i := len(history) - 1; i >= 0; i-- {
+		h := history[i]
+		if !h.Known || h.Tokens <= 0 || h.Generation != s.Generation || h.SampledAt.Before(now.Add(-forecastSpan)) || h.SampledAt.After(now.Add(time.Minute)) {
+			continue
+		}
+		if newest.Known && !h.SampledAt.Before(newest.SampledAt) {
+			continue // the present sample itself
+		}
+		out = append(out, TrendPoint{h.SampledAt, h.Tokens})
+	}
+	if newest.Known && newest.Tokens > 0 && !newest.SampledAt.IsZero() {
+		out = append(out, TrendPoint{newest.SampledAt, newest.Tokens})
+	}
+	return out
+}
+
 // rates gives the slowest and the fastest of three readings of one line of
 // samples, in tokens an hour: all of it, its older and its newer part. Their
 // spread is the uncertainty.

@@ -149,6 +149,10 @@ func applyActions() []*action {
 			in: scopeRun, foot: 10, run: (*Model).closeTop,
 		},
 		{
+			id: "compact-cancel", keys: []string{"x"}, label: "cancel", help: "cancel the compaction under way, until /compact is typed", group: groupVerb,
+			in: scopeRun | scopeSeats, foot: 25, write: true, disabled: (*Model).whyNoCancel, run: (*Model).cancelCompact,
+		},
+		{
 			id: "receipt-close", keys: []string{"esc", "enter"}, label: "close", help: "close the receipt; it stays on Operations", group: groupDialog,
 			in: scopeReceipt, foot: 10, disabled: (*Model).whyNotArmed, run: (*Model).closeTop,
 		},

@@ -153,7 +153,7 @@ func (b brush) gauge(share float64, threshold float64, w int) string {
 		}
 	}
 	if threshold > 0 {
-		if at := int(threshold / 100 * float64(w)); at < w && at >= full {
+		if at := int(threshold / 100 * float64(w)); at < w {
 			cells[at] = b.g.limit
 		}
 	}

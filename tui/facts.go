@@ -82,7 +82,7 @@ func (m *Model) contextFacts(s *engine.SeatView) []fact {
 	out := []fact{}
 	if u.Window > 0 {
 		share, k := m.shareCell(s)
-		out = append(out, fact{"usage", "used", m.brush.gauge(u.Percent, shareHigh, 12) + " " + share, k, note, "context"})
+		out = append(out, fact{"usage", "used", m.brush.gauge(u.Percent, engine.NearWall(u.Window), 12) + " " + share, k, note, "context"})
 		tokens += " of " + tokenWord(u.Window)
 	}
 	out = append(out, fact{"tokens", "tokens", tokens, toneText, note, "context"})
@@ -101,6 +101,12 @@ func compactionFacts(c engine.SeatCompaction) []fact {
 	}
 	if c.Managed {
 		out = append(out, fact{"managed", "managed", "by the rig's policy", toneText, "", "context"})
+		if c.Why != "" {
+			out = append(out, fact{"managed-why", "", clean(c.Why), toneNeed, "", "context"})
+		}
+	}
+	if c.IdleOff {
+		out = append(out, fact{"idle-off", "idle", "its client does not compact by itself when idle, since this launch", toneDim, "", "context"})
 	}
 	if c.NextLaunch != "" {
 		out = append(out, fact{"next-launch", "next launch", clean(c.NextLaunch), toneDim, "", "context"})

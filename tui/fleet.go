@@ -173,7 +173,7 @@ func (s *fleetScreen) subject(*Model) subject {
 	if !ok {
 		return subject{}
 	}
-	out := subject{rig: r.rig, copy: r.rig.Name, topic: "status"}
+	out := subject{rig: r.rig, copy: r.rig.Name}
 	switch r.kind {
 	case rowSeat:
 		out.seat, out.copy, out.seats = r.seat, r.seat.Address, []string{r.seat.ID}

@@ -168,11 +168,9 @@ func (m *Model) sinceWord(s *engine.SeatView) string {
 	return age(m.now, s.Since)
 }
 
-// Shares of a context window from which a gauge warns.
-const (
-	shareWarn = 70
-	shareHigh = 85
-)
+// shareSoon is how many points of a share before the threshold a gauge begins to
+// warn.
+const shareSoon = 10
 
 // shareCell gives the share of the context window; "?" when nobody knows, "~"
 // before it when the sample is doubtful.
@@ -193,14 +191,16 @@ func (m *Model) shareCell(s *engine.SeatView) (string, tone) {
 	if u.Confidence != engine.ConfidenceHigh {
 		text = "~" + text
 	}
-	return text, shareTone(u.Percent)
+	return text, shareTone(u)
 }
 
-func shareTone(p float64) tone {
+// shareTone warns from the thresholds of the compact plan on.
+func shareTone(u engine.Usage) tone {
+	near := engine.NearWall(u.Window)
 	switch {
-	case p >= shareHigh:
+	case u.Percent >= near:
 		return toneBad
-	case p >= shareWarn:
+	case u.Percent >= near-shareSoon:
 		return toneNeed
 	}
 	return toneIdle
@@ -210,7 +210,7 @@ func (m *Model) gaugeCell(s *engine.SeatView, w int) string {
 	if !s.Usage.Known || s.Usage.Window == 0 {
 		return ""
 	}
-	return m.brush.gauge(s.Usage.Percent, shareHigh, w)
+	return m.brush.gauge(s.Usage.Percent, engine.NearWall(s.Usage.Window), w)
 }
 
 // noteCell says what matters most about a seat in a few words.

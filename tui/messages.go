@@ -82,6 +82,16 @@ type (
 		choices []Choice
 		err     error
 	}
+	pressureMsg struct {
+		id   int
+		plan *engine.CompactPlan
+		err  error
+	}
+	pressureDueMsg struct{}
+	cancelledMsg   struct {
+		run *run
+		err error
+	}
 	progressMsg struct {
 		run      *run
 		progress engine.OpProgress

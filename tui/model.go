@@ -200,6 +200,8 @@ func (m *Model) onAnswer(msg tea.Msg) tea.Cmd {
 		return m.onProgress(msg)
 	case appliedMsg:
 		return m.onApplied(msg)
+	case cancelledMsg:
+		return m.onCancelled(msg)
 	}
 	var cmds []tea.Cmd
 	for _, o := range m.overlays {

@@ -132,11 +132,22 @@ func (p *plain) pressure() {
 	if !ok {
 		return
 	}
+	plan, err := p.m.c.Pressure(p.m.ctx, p.m.fleet)
+	s.take(pressureMsg{plan: plan, err: err})
+	if err != nil {
+		p.say("no plan: %s", clean(s.trouble))
+	}
+	s.sort(p.m)
 	for _, seat := range s.rows {
 		u := seat.Usage
 		share, _ := p.m.shareCell(seat)
 		note := p.m.sourceNote(u.Source, u.SampledAt, u.Confidence)
-		p.say("%s: %s %s", clean(seat.Address), orUnknown(share), joinWords(", ", note, clean(u.Note)))
+		wall, _ := s.wallCell(seat)
+		if wall != "" {
+			wall = "wall in " + wall
+		}
+		word, _ := s.planCell(seat)
+		p.say("%s: %s %s", clean(seat.Address), orUnknown(share), joinWords(", ", tokensOf(u), note, clean(u.Note), wall, word))
 	}
 }
 

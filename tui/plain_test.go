@@ -31,7 +31,7 @@ func TestPlainSaysWhatTheScreenShows(t *testing.T) {
 		"state: * busy [registry, just now]",
 		"generation 1: initial, fresh (superseded)",
 		"1. needs you: dev-qa@shop",
-		"plan-architect@shop: 91% statusline",
+		"plan-architect@shop: 91% 182k of 200k, statusline, 1h ago, wall in now, blocked: usage limit",
 		"seat.launched dev-qa@shop , by ana",
 		"op-old1 launch shop: failed",
 		"failed: wait until it is proven ready 1.3s not ready",

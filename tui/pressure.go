@@ -2,22 +2,123 @@ package tui
 
 import (
 	"sort"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"rig/engine"
 )
 
-// pressureScreen shows context windows as gauges, fullest first. Seats of which
-// nothing is known stand below the others, as unknown.
+// pressureScreen is the compact plan as gauges: who is to be compacted in which
+// order, who is blocked and why, and the others, fullest first. Numbers come from
+// the picture; trend, forecast and order from a plan that was made of it.
 type pressureScreen struct {
 	list list
 	rows []*engine.SeatView
+
+	plan    *engine.CompactPlan // nil before the first
+	entries map[string]*engine.CompactEntry
+	turns   map[string]int // place in the order, from 1
+	rounds  map[string]int // round of the schedule, from 1
+	trouble string
+	asked   int  // number of the request under way, 0 = none
+	waiting bool // the next request waits for its time
+	again   bool // the picture changed since the last request
 }
+
+// pressureEvery is how often at most the plan is made anew.
+const pressureEvery = time.Second
 
 func (s *pressureScreen) info() screenInfo { return infoOf(screenPressure) }
 
 func (s *pressureScreen) refresh(m *Model) tea.Cmd {
+	s.sort(m)
+	if m.cur != screenPressure || m.fleet == nil {
+		return nil
+	}
+	return s.ask(m)
+}
+
+// ask asks for the plan of the picture, one request at a time and not more often
+// than once in pressureEvery.
+func (s *pressureScreen) ask(m *Model) tea.Cmd {
+	if s.asked != 0 || s.waiting {
+		s.again = true
+		return nil
+	}
+	if s.plan != nil && s.plan.At.Equal(m.fleet.At) && s.trouble == "" {
+		return nil
+	}
+	s.asked, s.again = m.next(), false
+	c, ctx, id, f := m.c, m.ctx, s.asked, m.fleet
+	return func() tea.Msg {
+		p, err := c.Pressure(ctx, f)
+		return pressureMsg{id, p, err}
+	}
+}
+
+func (s *pressureScreen) update(m *Model, msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case pressureMsg:
+		if msg.id != s.asked {
+			return nil
+		}
+		s.asked, s.waiting = 0, true
+		if s.plan == nil && s.list.cursor == 0 { // nobody has chosen a line yet: the first of the order is it
+			s.list.keys = nil
+		}
+		s.take(msg)
+		s.sort(m)
+		return m.after(pressureEvery, func(time.Time) tea.Msg { return pressureDueMsg{} })
+	case pressureDueMsg:
+		s.waiting = false
+		if s.again && m.cur == screenPressure {
+			return s.ask(m)
+		}
+	}
+	return nil
+}
+
+// take keeps a plan, indexed by seat.
+func (s *pressureScreen) take(msg pressureMsg) {
+	s.trouble = ""
+	if msg.err != nil {
+		s.trouble = errorText(msg.err)
+		return
+	}
+	s.plan = msg.plan
+	s.entries, s.turns, s.rounds = map[string]*engine.CompactEntry{}, map[string]int{}, map[string]int{}
+	for _, list := range [][]engine.CompactEntry{s.plan.Candidates, s.plan.Blocked, s.plan.Skipped} {
+		for i := range list {
+			s.entries[list[i].SeatID] = &list[i]
+		}
+	}
+	for i, seat := range s.plan.RecommendedOrder {
+		s.turns[seat] = i + 1
+	}
+	for _, slot := range s.plan.Schedule {
+		for _, seat := range slot.Seats {
+			s.rounds[seat] = slot.Slot
+		}
+	}
+}
+
+// rank orders the groups of the list: to compact, blocked near the wall, known,
+// not known.
+func (s *pressureScreen) rank(seat *engine.SeatView) int {
+	e := s.entries[seat.ID]
+	switch {
+	case e != nil && s.turns[seat.Address] > 0:
+		return 0
+	case e != nil && e.Threshold != "":
+		return 1
+	case seat.Usage.Known:
+		return 2
+	}
+	return 3
+}
+
+func (s *pressureScreen) sort(m *Model) {
 	s.rows = s.rows[:0]
 	filter := m.filters[screenPressure]
 	for _, seat := range m.fleet.Seats() {
@@ -27,27 +128,41 @@ func (s *pressureScreen) refresh(m *Model) tea.Cmd {
 		s.rows = append(s.rows, seat)
 	}
 	sort.SliceStable(s.rows, func(i, j int) bool {
-		a, b := s.rows[i].Usage, s.rows[j].Usage
-		if a.Known != b.Known {
-			return a.Known
+		a, b := s.rows[i], s.rows[j]
+		if x, y := s.rank(a), s.rank(b); x != y {
+			return x < y
 		}
-		if a.Percent != b.Percent {
-			return a.Percent > b.Percent
+		if x, y := s.turns[a.Address], s.turns[b.Address]; x != y {
+			return x < y
 		}
-		return a.Tokens > b.Tokens
+		if a.Usage.Percent != b.Usage.Percent {
+			return a.Usage.Percent > b.Usage.Percent
+		}
+		return a.Usage.Tokens > b.Usage.Tokens
 	})
 	keys := make([]string, len(s.rows))
 	for i := range s.rows {
 		keys[i] = s.rows[i].ID
 	}
 	s.list.set(keys)
-	return nil
 }
 
-func (s *pressureScreen) update(*Model, tea.Msg) tea.Cmd { return nil }
+// split gives the lines for the list, its two headings included, and for the box
+// below it; 0 = no box.
+func (s *pressureScreen) split(m *Model) (list, box int) {
+	_, h := m.bodySize()
+	box = min(h-len(s.rows)-2, pressureBox)
+	if box < pressureBox && h >= 20 {
+		box = min(pressureBox, h/2)
+	}
+	if box < 6 {
+		box = 0
+	}
+	return h - box, box
+}
 
 func (s *pressureScreen) settle(m *Model) {
-	_, h := m.bodySize()
+	h, _ := s.split(m)
 	s.list.settle(h - 2)
 }
 
@@ -56,100 +171,26 @@ func (s *pressureScreen) move(_ *Model, d move) tea.Cmd {
 	return nil
 }
 
-func (s *pressureScreen) subject(m *Model) subject {
+func (s *pressureScreen) seat() *engine.SeatView {
 	if s.list.cursor >= len(s.rows) {
+		return nil
+	}
+	return s.rows[s.list.cursor]
+}
+
+func (s *pressureScreen) subject(m *Model) subject {
+	seat := s.seat()
+	if seat == nil {
 		return subject{}
 	}
-	seat := s.rows[s.list.cursor]
 	return subject{seat: seat, rig: m.rig(seat.RigID), copy: seat.Address, topic: "context", seats: []string{seat.ID}}
 }
 
 func (s *pressureScreen) panes(*Model) []string { return nil }
 
-func pressureColumns() []column {
-	return []column{
-		{head: "SEAT", w: 16, most: 30},
-		{head: "USED", w: 10, most: 60},
-		{head: "", w: 4, tail: true},
-		{head: "TOKENS", w: 13, rank: 2, tail: true},
-		{head: "STATE", w: 11, rank: 3},
-		{head: "SAMPLE", w: 18, most: 28, rank: 4},
-	}
-}
-
-func (s *pressureScreen) view(m *Model, w, h int) []string {
-	if len(s.rows) == 0 {
-		if m.filters[screenPressure] != "" {
-			return m.nothingMatches(w, h)
-		}
-		return m.notice(w, h, "No agent has a context window here", "Agents appear as soon as a rig with claude-code or codex seats is up.")
-	}
-	cols := pressureColumns()
-	f := fit(cols, w-rowIndent-1)
-	lines := []string{
-		m.summary(w, s.rows),
-		m.brush.line(w, false, append([]seg{{toneText, "  "}}, f.heads(cols)...)...),
-	}
-	from, to := s.list.window(h - 2)
-	for i := from; i < to; i++ {
-		lines = append(lines, s.line(m, s.rows[i], i == s.list.cursor, cols, f, w))
-	}
-	return lines
-}
-
-// summary counts who is near the end of the window.
-func (m *Model) summary(w int, rows []*engine.SeatView) string {
-	var high, warn, unknown int
-	for _, s := range rows {
-		switch u := s.Usage; {
-		case !u.Known || u.Window == 0:
-			unknown++
-		case u.Percent >= shareHigh:
-			high++
-		case u.Percent >= shareWarn:
-			warn++
-		}
-	}
-	return m.brush.line(w, false,
-		seg{toneBad, "  " + itoa(high) + " above " + itoa(shareHigh) + "%"}, seg{toneDim, "   "},
-		seg{toneNeed, itoa(warn) + " above " + itoa(shareWarn) + "%"}, seg{toneDim, "   "},
-		seg{toneUnknown, itoa(unknown) + " not known"})
-}
-
-func (s *pressureScreen) line(m *Model, seat *engine.SeatView, on bool, cols []column, f fitted, w int) string {
-	lead := seg{toneText, " "}
-	if on {
-		lead = seg{toneAccent, m.brush.g.cursor}
-	}
-	mark := seg{toneText, " "}
-	if m.marks[seat.ID] {
-		mark = seg{toneNeed, m.brush.g.mark}
-	}
-	l := lookOf(seat)
-	share, k := m.shareCell(seat)
-	u := seat.Usage
-	tokens, sample := "", clean(u.Note)
-	if u.Known {
-		tokens = tokenWord(u.Tokens)
-		if u.Window > 0 {
-			tokens += " of " + tokenWord(u.Window)
-		}
-		sample = joinWords(", ", m.sourceNote(u.Source, u.SampledAt, u.Confidence), sample)
-	}
-	cells := [][]seg{
-		{{toneText, cutMiddle(clean(seat.Address), f[0])}},
-		{{k, m.gaugeCell(seat, f[1])}},
-		{{k, share}},
-		{{toneDim, tokens}},
-		{{l.tone, l.text(m.brush.g)}},
-		{{toneDim, sample}},
-	}
-	return m.brush.line(w, on, append([]seg{lead, mark}, f.row(cols, cells)...)...)
-}
-
 func (s *pressureScreen) at(_ *Model, _, y int) bool {
 	row := s.list.top + y - 2
-	if y < 2 || row >= len(s.rows) {
+	if y < 2 || y-2 >= s.list.height || row >= len(s.rows) {
 		return false
 	}
 	s.list.cursor = row

@@ -123,7 +123,11 @@ func (m *Model) openExplain() tea.Cmd {
 	if s.seat == nil {
 		return nil
 	}
-	r := &reader{title: "Explain " + s.topic + " of " + clean(s.seat.Address), id: m.next(), lines: []readLine{{"", "asking the engine", toneDim}}}
+	title := "Explain " + clean(s.seat.Address)
+	if s.topic != "" {
+		title = "Explain " + s.topic + " of " + clean(s.seat.Address)
+	}
+	r := &reader{title: title, id: m.next(), lines: []readLine{{"", "asking the engine", toneDim}}}
 	m.push(r)
 	c, ctx, id, seat, topic := m.c, m.ctx, r.id, s.seat.ID, s.topic
 	return func() tea.Msg {

@@ -11,6 +11,9 @@ import (
 func (w *wizard) runLines(m *Model, cols int) []string {
 	r := w.run
 	var out []string
+	if w.def.status != nil {
+		out = w.def.status(w, m, cols)
+	}
 	for i, p := range r.plans {
 		k := toneStrong
 		if i > r.at {
@@ -20,7 +23,7 @@ func (w *wizard) runLines(m *Model, cols int) []string {
 		steps := r.progress[i].Steps
 		if len(steps) == 0 {
 			for _, s := range p.Steps() {
-				steps = append(steps, engine.OperationStep{Title: s.Title, Effect: s.Effect, State: engine.StepPending})
+				steps = append(steps, engine.OperationStep{Kind: s.Kind, Title: s.Title, Effect: s.Effect, State: engine.StepPending})
 			}
 		}
 		for _, st := range steps {
@@ -132,7 +135,7 @@ func (m *Model) seatReceipt(s engine.SeatReceipt, cols int) []string {
 // no continuity to tell of, so what was done is the word.
 func receiptWord(s engine.SeatReceipt) (string, tone) {
 	if s.Outcome == engine.ContinuityNone {
-		for _, done := range []string{"stop", "releas", "already", "not_", "skip", "delet"} {
+		for _, done := range []string{"stop", "releas", "already", "not_", "skip", "delet", "compact"} {
 			if strings.HasPrefix(s.Action, done) {
 				return clean(s.Action), toneText
 			}

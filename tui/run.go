@@ -16,6 +16,7 @@ type run struct {
 	receipts []*engine.Receipt
 	errs     []error
 	done     bool
+	halt     bool // plans whose turn has not come are not applied
 	news     chan engine.OpProgress
 	over     chan struct{}
 }
@@ -107,9 +108,12 @@ func (m *Model) onApplied(msg appliedMsg) tea.Cmd {
 		w.run, w.phase, w.silent = nil, phasePlan, false
 		return w.askPlan(m)
 	}
-	if r.at+1 < len(r.plans) {
+	if r.at+1 < len(r.plans) && !r.halt {
 		r.at++
 		return m.apply(r)
+	}
+	for i := r.at + 1; i < len(r.plans); i++ {
+		r.errs[i] = engine.Errorf("not_started", "its turn did not come").WithHint("nothing was done to it")
 	}
 	r.done = true
 	m.forget(r)
@@ -147,11 +151,11 @@ func (m *Model) forget(r *run) {
 	m.runs = kept
 }
 
-// unsafeRun finds a run that would end with this console; nil when there is
-// none.
+// unsafeRun finds a run that would end with this console, or whose later seats
+// would never have their turn; nil when there is none.
 func (m *Model) unsafeRun() *run {
 	for _, r := range m.runs {
-		if !r.done && !r.plan().Detached {
+		if !r.done && (!r.plan().Detached || r.at+1 < len(r.plans) && !r.halt) {
 			return r
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // questions and the request they make are all there is to write for it.
 func wizardDefs() []wizardDef {
 	return []wizardDef{
-		upDef(), downDef(), launchDef(), adoptDef(), releaseDef(), handoverDef(), forkDef(), stopDef(), cleanDef(), freshDef(),
+		upDef(), downDef(), launchDef(), adoptDef(), releaseDef(), handoverDef(), forkDef(), compactDef(), stopDef(), cleanDef(), freshDef(),
 		clearDef(), modelDef(), expandDef(), removeDef(), shrinkDef(),
 	}
 }

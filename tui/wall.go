@@ -87,7 +87,7 @@ func (s *wallScreen) subject(m *Model) subject {
 		return subject{}
 	}
 	seat := s.rows[s.list.cursor]
-	return subject{seat: seat, rig: m.rig(seat.RigID), copy: seat.Address, topic: "status", seats: []string{seat.ID}}
+	return subject{seat: seat, rig: m.rig(seat.RigID), copy: seat.Address, seats: []string{seat.ID}}
 }
 
 func (s *wallScreen) shown() []*engine.SeatView {
@@ -160,7 +160,17 @@ func (s *wallScreen) tile(m *Model, seat *engine.SeatView, w, h int) []string {
 	default:
 		lines = crop(f.lines, w-2, h-2)
 	}
-	return m.brush.box(w, h, frame, title, "", lines)
+	return m.brush.box(w, h, frame, title, m.gaugeNote(seat), lines)
+}
+
+// gaugeNote is the gauge of a tile: share, bar, and how old the sample is.
+func (m *Model) gaugeNote(seat *engine.SeatView) string {
+	share, _ := m.shareCell(seat)
+	u := seat.Usage
+	if !u.Known || share == "" {
+		return ""
+	}
+	return joinWords(" ", share, m.gaugeCell(seat, 10), age(m.now, u.SampledAt))
 }
 
 func (s *wallScreen) at(m *Model, x, y int) bool {

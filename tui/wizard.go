@@ -25,7 +25,12 @@ type wizardDef struct {
 	// on.
 	request func(a answers, target string) engine.Request
 	each    bool
-	target  func(m *Model, s subject, a answers) string
+	// order, where set, orders the seats of a wizard that makes one request for
+	// each.
+	order  func(m *Model, ids []string) []string
+	target func(m *Model, s subject, a answers) string
+	// status, where set, says above the steps how a run stands.
+	status func(w *wizard, m *Model, cols int) []string
 }
 
 // answers are the fields of a wizard by id.
@@ -164,7 +169,11 @@ func (w *wizard) requests(m *Model) []engine.Request {
 	a := w.answers()
 	var out []engine.Request
 	if w.def.each {
-		for _, id := range w.who.seats {
+		ids := w.who.seats
+		if w.def.order != nil {
+			ids = w.def.order(m, ids)
+		}
+		for _, id := range ids {
 			if s := m.seats[id]; s != nil {
 				out = append(out, w.def.request(a, s.Address))
 			}

@@ -40,6 +40,8 @@ type Console struct {
 	sent    []string
 	jumped  []string
 	applied []string
+
+	cancelled []string
 }
 
 // New makes a console over a picture; f may be nil, for one that has not come.

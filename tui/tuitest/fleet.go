@@ -127,6 +127,9 @@ func seat(r engine.RigView, c cast, n int) engine.SeatView {
 	if c.life == engine.LifeNever {
 		s.Generation, s.Continuity = 0, engine.ContinuityNone
 	}
+	if c.life == engine.LifeRunning {
+		s.Startup = engine.StartupReady
+	}
 	if c.life == engine.LifeDead {
 		code := 1
 		s.ExitCode = &code

@@ -53,12 +53,17 @@ func intent(v engine.Verb) string {
 		return "stop"
 	case engine.VerbRelease:
 		return "release"
+	case engine.VerbCompact:
+		return "compact"
 	default:
 		return "launch"
 	}
 }
 
 func afterWord(v engine.Verb) string {
+	if v == engine.VerbCompact {
+		return "generation 2, compacted, not audited until its audit passes"
+	}
 	if v == engine.VerbDown {
 		return "none, stopped"
 	}
@@ -67,6 +72,9 @@ func afterWord(v engine.Verb) string {
 
 // phases makes the steps of a verb for three seats, or for the one it names.
 func phases(r engine.Request) []engine.Phase {
+	if r.Verb == engine.VerbCompact {
+		return compactPhases(r)
+	}
 	seats := []string{"dev-impl@shop", "dev-qa@shop", "dev-review@shop"}
 	if r.Verb == engine.VerbRelease || r.Verb == engine.VerbAdopt || r.Verb == engine.VerbHandover {
 		seats = []string{r.Target}
@@ -143,6 +151,10 @@ func (c *Console) receipt(p *engine.Plan) *engine.Receipt {
 	r := &engine.Receipt{OK: true, Operation: engine.ReceiptOp{ID: p.ID, State: engine.OpDone}, Outcome: "done", EventSeq: 901}
 	for _, i := range p.Intents {
 		s := engine.SeatReceipt{Seat: i.Seat, Outcome: engine.ContinuityFresh, Binding: engine.BindingUnchanged, Action: i.Action, Generation: 3, Evidence: map[string]any{"pid": 4812, "registry": "idle"}}
+		if p.Verb == engine.VerbCompact {
+			s.Outcome, s.Generation, s.Action = engine.ContinuityNone, 2, "compacted and audited"
+			s.Evidence = map[string]any{"current_work": "the checkout test", "next_owner": "dev-qa@shop", "directive": "delivered"}
+		}
 		if p.Verb == engine.VerbDown || p.Verb == engine.VerbRelease {
 			s.Outcome, s.Generation = engine.ContinuityNone, 0
 		}

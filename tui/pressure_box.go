@@ -1,0 +1,134 @@
+package tui
+
+import (
+	"fmt"
+
+	"rig/engine"
+)
+
+// detail says everything about the seat under the cursor.
+func (s *pressureScreen) detail(m *Model, w, h int) []string {
+	inner := w - 2
+	seat := s.seat()
+	if seat == nil {
+		return m.brush.box(w, h, toneBorder, nil, "", m.brush.fill(nil, inner, h-2))
+	}
+	var lines []string
+	put := func(label, value string, k tone, note string) {
+		if value != "" {
+			lines = append(lines, m.factLine(fact{label: label, value: value, tone: k, note: note}, inner, false))
+		}
+	}
+	u := seat.Usage
+	share, k := m.shareCell(seat)
+	if u.Known {
+		put("used", joinWords(", ", m.tokensWord(u), share), k, m.sourceNote(u.Source, u.SampledAt, u.Confidence))
+	} else {
+		put("used", "?", toneUnknown, clean(u.Note))
+	}
+	if u.Known && u.Note != "" {
+		put("note", clean(u.Note), toneDim, "")
+	}
+	if u.Window > 0 {
+		near := engine.NearWall(u.Window)
+		put("threshold", fmt.Sprintf("%s, %g%% of its window", tokenWord(int64(near/100*float64(u.Window))), near), toneText, "")
+	}
+	s.planLines(m, seat, inner, put)
+	lines = append(lines, s.whyLines(m, seat, inner)...)
+	for _, f := range compactionFacts(seat.Compaction) {
+		put(f.label, f.value, f.tone, f.note)
+	}
+	note := m.reg.hint("explain") + " explains the numbers"
+	return m.brush.box(w, h, toneBorder, m.seatTitle(seat, w), note, m.brush.fill(lines, inner, h-2))
+}
+
+// planLines says what the plan knows of a seat.
+func (s *pressureScreen) planLines(m *Model, seat *engine.SeatView, w int, put func(label, value string, k tone, note string)) {
+	e := s.entries[seat.ID]
+	if e == nil {
+		return
+	}
+	f := e.Forecast
+	if line := m.brush.spark(e.Trend, min(24, w/3)); line != "" {
+		put("trend", line, toneText, plural(len(e.Trend), "sample")+" since "+ago(m.now, e.Trend[0].At))
+	}
+	if f.Known {
+		put("rate", rateWord(f)+" tokens an hour", toneText, "from "+plural(f.Samples, "sample"))
+	}
+	if wall, k := s.wallCell(seat); f.Known {
+		put("wall in", wall, k, joinWords(", ", "if it goes on at that rate", clean(f.Why)))
+	} else {
+		put("wall in", "?", toneUnknown, clean(f.Text()))
+	}
+	word, k := s.planCell(seat)
+	put("plan", word, k, "")
+}
+
+// whyLines says why the plan makes of a seat what it does, and what to do next.
+func (s *pressureScreen) whyLines(m *Model, seat *engine.SeatView, w int) []string {
+	e := s.entries[seat.ID]
+	if e == nil {
+		return nil
+	}
+	words := func(codes []string) string {
+		var out []string
+		for _, c := range codes {
+			out = append(out, codeWords(c))
+		}
+		return joinWords(", ", out...)
+	}
+	var out []string
+	say := func(label, text string, k tone) {
+		if text != "" {
+			out = append(out, m.paragraph(k, " "+pad(label, 13), text, w)...)
+		}
+	}
+	say("because", words(e.Reasons), toneDim)
+	say("missing", words(e.Missing), toneDim)
+	next := e.Next
+	if s.turns[seat.Address] > 0 {
+		next = m.reg.hint("compact") + " opens the compaction; in a shell " + next
+	}
+	say("next", next, toneAccent)
+	return out
+}
+
+// tokensWord gives the tokens in use as they are, digit for digit.
+func (m *Model) tokensWord(u engine.Usage) string {
+	text := grouped(u.Tokens) + " tokens"
+	if u.Window > 0 {
+		text = grouped(u.Tokens) + " of " + grouped(u.Window) + " tokens"
+	}
+	return text
+}
+
+// grouped writes a number with a comma after each three digits.
+func grouped(n int64) string {
+	s := itoa(int(n))
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// schedule shows the rounds in which the candidates are to be compacted: within
+// one round no two seats are of one rig.
+func (s *pressureScreen) schedule(m *Model, w, h int) []string {
+	inner := w - 2
+	var lines []string
+	say := func(k tone, lead, text string) {
+		lines = append(lines, m.paragraph(k, lead, text, inner)...)
+	}
+	switch {
+	case s.plan == nil:
+	case len(s.plan.Schedule) == 0:
+		say(toneDim, " ", "nobody is to be compacted now")
+	default:
+		for _, slot := range s.plan.Schedule {
+			lead := " round " + itoa(slot.Slot) + "  "
+			say(toneText, lead, joinWords(", ", slot.Seats...))
+		}
+		say(toneDim, " ", "one seat of a rig at a time; each needs your word: "+m.reg.hint("compact")+" on a seat, or on marked seats, one after the other")
+	}
+	return m.brush.box(w, h, toneBorder, []seg{{toneStrong, "order in which to compact"}}, "", m.brush.fill(lines, inner, h-2))
+}
