@@ -86,12 +86,34 @@ func (b *builder) attention(f *Fleet) []AttentionItem {
 	return items
 }
 
+// ackSlack is how much later than an acknowledgement a wait may seem to begin and
+// still be the one that was seen: some sources tell whole seconds.
+const ackSlack = time.Second
+
+// acknowledge notes on an item who has seen it. The key of a wait names the seat
+// and the question, not the moment, which processes tell a little differently: a
+// wait that began after the acknowledgement is another one.
 func (b *builder) acknowledge(it *AttentionItem) {
 	a, ok := b.acks[it.Key]
 	if !ok || (!a.Until.IsZero() && !a.Until.After(b.in.Now)) {
 		return
 	}
+	if it.Class == AttnWaiting && it.Since.After(a.At.Add(ackSlack)) {
+		return
+	}
 	it.Acked, it.Until = orText(a.By, "somebody"), a.Until
+}
+
+// snoozeEnd is when the first of the snoozed items waits again; zero when none is
+// snoozed.
+func snoozeEnd(items []AttentionItem) time.Time {
+	var end time.Time
+	for _, it := range items {
+		if !it.Until.IsZero() && (end.IsZero() || it.Until.Before(end)) {
+			end = it.Until
+		}
+	}
+	return end
 }
 
 // gateCodes are the readings that mean a gate of the client rather than a
@@ -135,7 +157,7 @@ func (b *builder) seatAttention(s *SeatView) []AttentionItem {
 	case s.Activity.State == ActivityWaiting && gateCodes[s.Activity.Code]:
 		return []AttentionItem{item(AttnGate, code, s.Activity.Why, attach+" and answer it there", 88)}
 	case s.Activity.State == ActivityWaiting:
-		return []AttentionItem{item(AttnWaiting, code+s.Since.UTC().Format("150405"), s.Activity.Why, attach+" and answer it there", 90)}
+		return []AttentionItem{item(AttnWaiting, code, s.Activity.Why, attach+" and answer it there", 90)}
 	case s.Activity.State == ActivityLimit:
 		return []AttentionItem{item(AttnLimit, code, s.Activity.Why, "wait for the reset, or hand the seat over", 50)}
 	}

@@ -130,3 +130,31 @@ func TestAttentionIsSortedByWeightThenAge(t *testing.T) {
 		t.Errorf("an acknowledged item still leads: %+v", g.Attention[0])
 	}
 }
+
+// A wait that was acknowledged stays so in every process that tells its beginning
+// a little differently, and a later one on the same seat is another.
+func TestAcknowledgementIsForOneWait(t *testing.T) {
+	in := bigRecord(3)
+	began := in.Now.Add(-time.Minute)
+	in.Since = map[string]time.Time{"seat0002": began}
+	f := engine.BuildFleet(in)
+	if len(f.Attention) != 1 || f.Attention[0].Class != engine.AttnWaiting || f.Attention[0].Acked != "" {
+		t.Fatalf("attention: %+v", f.Attention)
+	}
+	in.Record.Acks = []engine.Ack{{Key: f.Attention[0].Key, By: "ana", At: began.Add(500 * time.Millisecond)}}
+	for since, want := range map[time.Time]string{began: "ana", began.Add(time.Second): "ana", began.Add(-time.Second): "ana", began.Add(30 * time.Second): ""} {
+		in.Since["seat0002"] = since
+		if got := engine.BuildFleet(in).Attention[0].Acked; got != want {
+			t.Errorf("a wait since %v is acknowledged by %q, want %q", since.Sub(began), got, want)
+		}
+	}
+	in.Since["seat0002"] = began
+	in.Record.Acks[0].Until = in.Now.Add(time.Minute)
+	if got := engine.BuildFleet(in).Attention[0].Acked; got != "ana" {
+		t.Errorf("a snoozed wait is acknowledged by %q", got)
+	}
+	in.Now = in.Now.Add(2 * time.Minute)
+	if got := engine.BuildFleet(in).Attention[0].Acked; got != "" {
+		t.Errorf("a wait whose snooze has ended is acknowledged by %q", got)
+	}
+}

@@ -44,6 +44,7 @@ type observer struct {
 	dead      map[string]bool
 	last      *Fleet
 	kept      samples
+	snoozed   time.Time // when the next snooze in the last picture ends; zero = none
 	pollEvery time.Duration
 	only      string // when not empty: the one seat whose occupant is read
 }
@@ -155,7 +156,7 @@ func (o *observer) judge(ctx context.Context, all bool) bool {
 		p.Screen = o.screens[p.Seat.ID]
 		act := rt.Activity(ctx, *p)
 		usage := rt.Usage(ctx, *p)
-		changed = o.keep(p.Seat.ID, act, usage, now) || changed
+		changed = o.keep(p, act, usage, now) || changed
 		o.watchCompaction(ctx, rt, p)
 		changed = o.keepIdentity(*p, w.bindings[p.Seat.ID]) || changed
 		o.looked[p.Seat.ID], o.moved[p.Seat.ID] = now, p.Pane.Activity
@@ -167,17 +168,34 @@ func (o *observer) judge(ctx context.Context, all bool) bool {
 }
 
 // keep stores a reading; true when it says something new.
-func (o *observer) keep(seatID string, act Activity, usage Usage, now time.Time) bool {
+func (o *observer) keep(p *Probe, act Activity, usage Usage, now time.Time) bool {
+	seatID := p.Seat.ID
 	old, had := o.activity[seatID]
 	if !had || old.State != act.State || old.Code != act.Code {
-		o.since[seatID] = now
-		if !act.At.IsZero() && act.At.Before(now) {
-			o.since[seatID] = act.At
-		}
+		o.since[seatID] = began(act, p.Pane, now)
 	}
 	oldUsage := o.usage[seatID]
 	o.activity[seatID], o.usage[seatID] = act, usage
 	return !had || !reflect.DeepEqual(old, act) || !reflect.DeepEqual(oldUsage, usage)
+}
+
+// began says since when a state has lasted, from what every process can read, so
+// that two consoles and a command line tell the same: the source's own time, else
+// that of another source which says the same, else the pane's last output.
+func began(act Activity, pane Pane, now time.Time) time.Time {
+	at := act.At
+	for _, other := range act.Competing {
+		if at.IsZero() && other.State == act.State {
+			at = other.At
+		}
+	}
+	if at.IsZero() {
+		at = pane.Activity
+	}
+	if at.IsZero() || at.After(now) {
+		return now
+	}
+	return at
 }
 
 // probes lists the occupants to look at now: all of them when something that no
@@ -266,6 +284,7 @@ func (o *observer) picture() (*Fleet, bool) {
 	if o.recErr != nil {
 		f.RecordErr = o.recErr.Error()
 	}
+	o.snoozed = snoozeEnd(f.Attention)
 	if o.last != nil && shown(o.last, f) {
 		return o.last, false
 	}

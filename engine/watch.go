@@ -114,6 +114,9 @@ func (w *Watcher) round(ctx context.Context, panes, all bool) {
 		changed = w.o.readPanes(ctx) || changed
 	}
 	changed = w.o.judge(ctx, all) || changed
+	if end := w.o.snoozed; !end.IsZero() && !end.After(w.e.d.Clock.Now()) {
+		changed = true
+	}
 	if err := w.o.storeSamples(ctx); err != nil {
 		w.e.d.Log.Debug("store samples", "err", err)
 	}

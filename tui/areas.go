@@ -112,7 +112,7 @@ func (m *Model) paneBox(s *engine.SeatView, w, h int) []string {
 	var lines []string
 	note := ""
 	switch {
-	case ok && f.err != "":
+	case ok && f.err != "" && s.Pane != "":
 		lines = m.aside(w-2, h-2, toneNeed, "this pane cannot be read: "+f.err)
 	case ok && s.Pane != "":
 		lines = crop(f.lines, w-2, h-2)

@@ -150,7 +150,7 @@ func crop(lines []string, w, h int) []string {
 	if w <= 0 || h <= 0 {
 		return nil
 	}
-	lines = squeeze(lines, h)
+	lines = squeeze(lines, w, h)
 	from := max(len(lines)-h, 0)
 	out := make([]string, h)
 	for i := range out {
@@ -163,9 +163,13 @@ func crop(lines []string, w, h int) []string {
 	return out
 }
 
-// squeeze drops blank rows until h rows are left, or no more can go.
-func squeeze(lines []string, h int) []string {
-	blank := func(i int) bool { return strings.TrimSpace(ansi.Strip(lines[i])) == "" }
+// squeeze drops rows that are blank in w cells until h rows are left, or no more
+// can go.
+func squeeze(lines []string, w, h int) []string {
+	blank := func(i int) bool {
+		l := ansi.Strip(lines[i])
+		return strings.TrimSpace(l) == "" || len(l) > w && strings.TrimSpace(ansi.Truncate(l, w, "")) == ""
+	}
 	end := len(lines)
 	for end > h && blank(end-1) {
 		end--

@@ -73,7 +73,7 @@ func (w *wizard) paste(m *Model, text string) tea.Cmd {
 // and is to be ignored. Each of them makes the wait begin anew, so that a key
 // that is held down never answers.
 func (w *wizard) early(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
-	if w.phase != phaseConfirm && w.phase != phaseReceipt || k.String() == "ctrl+c" || k.String() == "esc" && w.phase == phaseConfirm {
+	if w.phase != phaseConfirm && w.phase != phaseReceipt || k.String() == "ctrl+c" || k.String() == "esc" {
 		return nil, false
 	}
 	if w.open.ready && !k.Key().IsRepeat {
@@ -151,10 +151,10 @@ func (m *Model) whyNotArmed() string {
 	switch {
 	case w == nil:
 		return "no wizard is open"
+	case w.phase == phaseReceipt: // it stays on Operations: closing it at once loses nothing
+		return ""
 	case !w.open.ready:
 		return "a moment: keys do not count yet"
-	case w.phase == phaseReceipt:
-		return ""
 	case w.nameNeeded() != "" && w.name.text() != w.nameNeeded():
 		return "type " + w.nameNeeded() + " first"
 	case w.nameNeeded() != "" && !w.pause.ready:

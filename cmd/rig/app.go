@@ -25,11 +25,12 @@ const (
 	appWatch                // the console: writing, and tmux through a control client
 )
 
-// onStep and afterPlan are nil but in tests, which end the process at a step or
-// hold it between its plan and its apply.
+// onStep, afterPlan and onFrame are nil but in tests, which end the process at a
+// step, hold it between its plan and its apply, or let a screen fail.
 var (
 	onStep    func(when string, s engine.Step)
 	afterPlan func()
+	onFrame   func(revision uint64, screen string)
 )
 
 // app is the wiring of one run of the program.

@@ -24,6 +24,13 @@ func hooks() {
 			}
 		}
 	}
+	if at := os.Getenv("TEST_PANIC_ON"); at != "" {
+		onFrame = func(_ uint64, screen string) {
+			if screen == at {
+				panic("made to fail")
+			}
+		}
+	}
 	if gate := os.Getenv("TEST_BARRIER"); gate != "" {
 		afterPlan = func() { waitAtBarrier(gate) }
 	}
