@@ -17,6 +17,9 @@ func (e *Engine) Apply(ctx context.Context, shown *Plan, progress func(OpProgres
 	if !shown.Applicable() {
 		return nil, blockedError(shown)
 	}
+	if shown.Verb == VerbFinish || shown.Verb == VerbRollback {
+		return e.applyRecovery(ctx, shown, progress)
+	}
 	if shown.Detached && e.d.Spawner != nil {
 		return e.applyDetached(ctx, shown, progress)
 	}

@@ -41,6 +41,7 @@ type Console interface {
 	// Operator is who the console acts for.
 	Operator() Operator
 	PressureConsole
+	HandoverConsole
 }
 
 // OpProgress is a running operation's journal at one moment.

@@ -96,6 +96,7 @@ func New(d Deps) *Engine {
 	e.planners = map[Verb]planner{
 		VerbUp: planUp, VerbDown: planDown, VerbLaunch: planLaunch,
 		VerbAdopt: planAdopt, VerbRelease: planRelease, VerbHandover: planHandover, VerbUndo: planUndo,
+		VerbFinish: planFinish, VerbRollback: planRollback,
 		VerbSeatStop: planSeatStop, VerbSeatClean: planSeatClean, VerbSeatLaunch: planSeatLaunch,
 		VerbExpand: planExpand, VerbRemove: planRemove, VerbShrink: planShrink, VerbFork: planFork,
 		VerbImageCreate: planImageCreate, VerbImageDelete: planImageDelete, VerbImagePrune: planImagePrune,

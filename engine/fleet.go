@@ -222,6 +222,7 @@ type OpView struct {
 	Now       string    `json:"now,omitempty"` // title of the step under way
 	Error     string    `json:"error,omitempty"`
 	UndoUntil time.Time `json:"undo_until,omitzero"`
+	Committed bool      `json:"committed"` // some of it cannot be rolled back any more
 }
 
 // PaneFrame is the live screen of one seat's pane.

@@ -13,6 +13,7 @@ func (b *builder) opViews() []OpView {
 		v := OpView{
 			ID: op.ID, Verb: op.Verb, Target: op.Target, State: op.State, Operator: op.Operator,
 			StartedAt: op.StartedAt, EndedAt: op.EndedAt, Error: op.Error, UndoUntil: op.UndoUntil,
+			Committed: op.Committed,
 		}
 		if b.in.Dead[op.ID] {
 			v.State = OpUnfinished

@@ -216,48 +216,6 @@ func (h *handover) warnBusy(ctx context.Context, rt Runtime) {
 	}
 }
 
-// forkStart resolves fork:<ref> to a conversation that the record knows: a
-// session name, a seat reference, or a native id. A raw id is stored nowhere.
-func (h *handover) forkStart(_ context.Context, st *seatStart) error {
-	var found *Session
-	var whose string
-	if seat, err := h.w.seat(h.src.Ref); err == nil {
-		s, ok := h.w.latest[seat.ID]
-		if ok {
-			found, whose = &s, occupantName(h.w.address(seat), s.Generation)
-		}
-	}
-	for _, s := range h.w.rec.Sessions {
-		if found != nil {
-			break
-		}
-		if s.Name == h.src.Ref || (!s.Token.Empty() && s.Token.Reveal() == h.src.Ref) {
-			found, whose = &s, occupantName(h.w.address(h.w.seats[s.SeatID]), s.Generation)
-		}
-	}
-	st.Start = nil
-	switch {
-	case found == nil:
-		h.p.BlockSeat(h.address, Errorf("fork_source_not_found", "no %s session %q on record", h.seat.Runtime, h.src.Ref).
-			WithHint("name a seat, a session or a native id that `rig ps --seats` knows"))
-		return nil
-	case found.Runtime != h.seat.Runtime:
-		h.p.BlockSeat(h.address, Errorf("runtime_mismatch", "the source is %s, the seat is %s", found.Runtime, h.seat.Runtime).WithHint("fork within one runtime"))
-		return nil
-	case found.Token.Empty():
-		h.p.BlockSeat(h.address, Errorf("resume_token_unavailable", "no native id of %s is on record", whose).
-			WithHint("prompt it once, then try again; or use --source fresh"))
-		return nil
-	}
-	st.Start, st.Source = StartFork{Parent: NewParentToken(found.Token.Reveal())}, whose
-	if found.SeatID != h.seat.ID {
-		h.p.Warnings = append(h.p.Warnings, "the source is not the incumbent's own conversation: it is that of "+whose)
-	}
-	h.p.AddFact("fork/source", found.ID)
-	h.p.Command = CommandLine("rig", "handover", h.address, "--source", "fork:"+h.w.address(h.w.seats[found.SeatID]), "--reason", h.p.Reason)
-	return nil
-}
-
 // stagingName is the session in which an operation's successor is proven.
 func stagingName(opID string) string {
 	if len(opID) > 10 {

@@ -100,26 +100,7 @@ func (h *handover) planDiscovered(ctx context.Context) error {
 // blockDiscovered collects every reason why a discovered session cannot take the
 // seat.
 func (h *handover) blockDiscovered(d DiscoveredSession) {
-	block := func(code Code, format string, hint string, a ...any) {
-		h.p.BlockSeat(h.address, Errorf(code, format, a...).WithHint("%s", hint))
-	}
-	pane, ok := h.w.inv.Pane(d.Pane)
-	switch {
-	case d.Status != "active":
-		block("discovered_not_active", "the discovered session is %s", "`rig discover --rescan`", d.Status)
-	case d.Socket != "" && d.Socket != h.e.d.Mux.Socket():
-		block("client_elsewhere", "it lives on another tmux server (%s)", "point RIG_TMUX_SOCKET there", d.Socket)
-	case h.w.inv.Server == Unknown:
-	case !ok || d.Epoch != h.w.inv.Epoch || pane.PID != d.PID:
-		block("successor_tmux_absent", "the session is not there any more%s", "`rig discover --rescan`", "")
-	case pane.Seat == h.seat.ID:
-		block("successor_is_current", "it is the incumbent itself%s", "name another session", "")
-	case pane.Seat != "":
-		block("successor_already_managed", "its pane belongs to another seat%s", "`rig ps --seats` shows whose", "")
-	case pane.Dead:
-		block(CodePaneDead, "its process has ended%s", "choose a session that runs", "")
-	}
-	if d.RuntimeHint != "" && d.RuntimeHint != h.seat.Runtime {
-		block("runtime_mismatch", "it looks like %s, the seat is %s", "choose a session of the seat's runtime", d.RuntimeHint, h.seat.Runtime)
+	for _, err := range h.e.discoveredTrouble(h.w, h.seat, d) {
+		h.p.BlockSeat(h.address, err)
 	}
 }

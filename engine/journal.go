@@ -49,6 +49,7 @@ type run struct {
 	eventSeq int64
 	failed   []unitFailure
 	extra    map[string]any // what a receipt says beside its seats
+	by       closer         // who closes it after its own process died
 }
 
 type unitFailure struct {

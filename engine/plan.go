@@ -176,6 +176,10 @@ func (p *Plan) SetInput(key string, v any) {
 	p.inputs[key] = v
 }
 
+// Forget drops what must not outlive a plan's use: the request's secret and what
+// planning left for the executors. The plan cannot be applied any more.
+func (p *Plan) Forget() { p.Request.Secret, p.inputs = Secret{}, nil }
+
 // Steps lists every step in print order.
 func (p *Plan) Steps() []Step {
 	var out []Step

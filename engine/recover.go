@@ -8,7 +8,7 @@ import (
 
 // resumeRun rebuilds a run from the journal of an operation, under its leases,
 // so that what is left of it can be undone or finished.
-func (e *Engine) resumeRun(ctx context.Context, opID string, progress func(OpProgress)) (*run, error) {
+func (e *Engine) resumeRun(ctx context.Context, opID string, by closer, progress func(OpProgress)) (*run, error) {
 	op, steps, err := e.Operation(ctx, opID)
 	if err != nil {
 		return nil, err
@@ -24,7 +24,10 @@ func (e *Engine) resumeRun(ctx context.Context, opID string, progress func(OpPro
 	if err := json.Unmarshal(op.Plan, plan); err != nil {
 		return nil, Errorf(CodeRecordDamaged, "the plan of the operation cannot be read").On("op", opID).Wrap(err).WithHint("`rig op show %s --json`", opID)
 	}
-	r := &run{e: e, plan: plan, op: op, journal: steps, progress: progress, index: map[string]int{}, evidence: map[string]Evidence{}}
+	if by.operator.Name == "" {
+		by.operator = e.Operator()
+	}
+	r := &run{e: e, plan: plan, op: op, journal: steps, progress: progress, index: map[string]int{}, evidence: map[string]Evidence{}, by: by}
 	for i, s := range steps {
 		r.index[s.StepID] = i
 		var ev Evidence
@@ -148,7 +151,11 @@ func (e *Engine) ProbeOperation(ctx context.Context, opID string) ([]Probed, err
 // Rollback undoes what a cut-off operation did before its commit, unit by unit.
 // Units that committed stand.
 func (e *Engine) Rollback(ctx context.Context, opID string, progress func(OpProgress)) (*Receipt, error) {
-	r, err := e.resumeRun(ctx, opID, progress)
+	return e.rollback(ctx, opID, closer{}, progress)
+}
+
+func (e *Engine) rollback(ctx context.Context, opID string, by closer, progress func(OpProgress)) (*Receipt, error) {
+	r, err := e.resumeRun(ctx, opID, by, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +182,11 @@ func (e *Engine) Rollback(ctx context.Context, opID string, progress func(OpProg
 // Finish closes a cut-off operation whose commit happened: what came after the
 // commit is done now, and what never began stays undone and is named.
 func (e *Engine) Finish(ctx context.Context, opID string, progress func(OpProgress)) (*Receipt, error) {
-	r, err := e.resumeRun(ctx, opID, progress)
+	return e.finish(ctx, opID, closer{}, progress)
+}
+
+func (e *Engine) finish(ctx context.Context, opID string, by closer, progress func(OpProgress)) (*Receipt, error) {
+	r, err := e.resumeRun(ctx, opID, by, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -247,8 +258,8 @@ func (r *run) conclude(ctx context.Context, state OpState, event string) (*Recei
 	defer cancel()
 	err := r.lease.fenced(ctx, func(tx Tx) error {
 		seq, err := tx.AppendEvent(Event{
-			At: r.e.d.Clock.Now(), Type: event, OpID: op.ID, RigID: op.RigID, SeatID: op.SeatID, Operator: r.e.Operator().String(),
-			Payload: mustJSON(map[string]any{"verb": op.Verb, "target": op.Target, "state": state, "warnings": rec.Warnings}),
+			At: r.e.d.Clock.Now(), Type: event, OpID: op.ID, RigID: op.RigID, SeatID: op.SeatID, Operator: r.by.operator.String(),
+			Payload: mustJSON(map[string]any{"verb": op.Verb, "target": op.Target, "state": state, "warnings": rec.Warnings, "reason": r.by.reason}),
 		})
 		if err != nil {
 			return err

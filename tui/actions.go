@@ -130,6 +130,10 @@ func seatActions() []*action {
 			in: scopeAttention, foot: 22, write: true, disabled: (*Model).whyNoItem, run: (*Model).ack,
 		},
 		{
+			id: "resolve", keys: []string{"o"}, label: "resolve", help: "open the wizard that resolves the item", group: groupAct,
+			in: scopeAttention, foot: 12, write: true, disabled: (*Model).whyNoResolve, run: (*Model).resolve,
+		},
+		{
 			id: "snooze", keys: []string{"z"}, label: "snooze", help: "hide the item for a while", group: groupAct,
 			in: scopeAttention, foot: 24, write: true, disabled: (*Model).whyNoItem, run: (*Model).openSnooze,
 		},

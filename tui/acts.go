@@ -224,14 +224,19 @@ func (m *Model) openSnooze() tea.Cmd {
 	return nil
 }
 
-// undoable finds the newest operation that can still be undone.
+// undoable finds the operation under the cursor, or else the newest, that can
+// still be undone.
 func (m *Model) undoable() *engine.OpView {
 	if m.fleet == nil {
 		return nil
 	}
+	here := m.here().op
 	var best *engine.OpView
 	for i := range m.fleet.Ops {
 		op := &m.fleet.Ops[i]
+		if op.UndoUntil.After(m.now) && op.ID == here {
+			return op
+		}
 		if op.UndoUntil.After(m.now) && (best == nil || op.StartedAt.After(best.StartedAt)) {
 			best = op
 		}

@@ -65,7 +65,7 @@ func (s *attentionScreen) subject(m *Model) subject {
 	if it == nil {
 		return subject{}
 	}
-	out := subject{item: it, copy: it.Remedy, topic: "status", seat: m.seats[it.SeatID]}
+	out := subject{item: it, copy: it.Remedy, topic: "status", seat: m.seats[it.SeatID], op: it.OpID}
 	if out.seat != nil {
 		out.seats = []string{it.SeatID}
 		out.rig = m.rig(out.seat.RigID)

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -25,6 +26,7 @@ type field struct {
 	help     string
 	kind     fieldKind
 	required bool
+	secret   bool   // the answer is never drawn
 	empty    string // what an empty text means
 	choices  []Choice
 	load     func(ctx context.Context) ([]Choice, error) // live choices, read when the wizard opens
@@ -67,6 +69,29 @@ func (f *field) edited() {
 		f.at = -1
 	default:
 		f.at = 0
+	}
+}
+
+// offer adds live choices; one that was offered already is replaced, with what is
+// known of it now. What was typed or chosen stays chosen.
+func (f *field) offer(choices []Choice) {
+	was := f.value()
+	for _, c := range choices {
+		at := slices.IndexFunc(f.choices, func(old Choice) bool { return old.Value == c.Value })
+		if at >= 0 {
+			f.choices[at] = c
+		} else {
+			f.choices = append(f.choices, c)
+		}
+	}
+	if f.takesText() && f.input.text() != "" {
+		f.edited()
+		return
+	}
+	for i, c := range f.choices {
+		if f.takesText() && c.Value == was {
+			f.at = i
+		}
 	}
 }
 
@@ -214,6 +239,9 @@ func (f *field) answer(b brush, w int, active bool) string {
 			return b.line(w, false, seg{toneText, clean(f.shown())})
 		}
 	case fieldText:
+		if f.secret {
+			return f.input.masked(b.g).view(b, w, active, f.empty)
+		}
 	}
 	return f.input.view(b, w, active, f.empty)
 }

@@ -66,6 +66,20 @@ var states = []struct {
 	{"launch-ask", func(d *driver) { d.keys("L") }},
 	{"adopt-ask", func(d *driver) { d.keys("A", "tab") }},
 	{"handover-ask", func(d *driver) { d.keys("H") }},
+	{"handover-cannot", func(d *driver) { d.keys("H", "dev-qa") }},
+	{"token-ask", func(d *driver) { d.run(d.m.openWizard(tokenDef())); d.keys(someToken) }},
+	{"token-refused", func(d *driver) {
+		d.c.Refuse = true
+		d.run(d.m.openWizard(tokenDef()))
+		d.keys(someToken, "tab", "typed by hand", "enter")
+	}},
+	{"attention-cut-off", func(d *driver) { d.send(fleetMsg{withCutOff(d.m.fleet, false)}); d.keys("2", "g") }},
+	{"rollback-preview", func(d *driver) { d.send(fleetMsg{withCutOff(d.m.fleet, false)}); d.keys("2", "g", "o") }},
+	{"finish-ask", func(d *driver) {
+		d.send(fleetMsg{withCutOff(d.m.fleet, true)})
+		d.keys("8")
+		d.run(d.m.openWizard(finishDef()))
+	}},
 	{"down-preview", func(d *driver) { d.keys("D", "enter") }},
 	{"down-confirm", func(d *driver) { d.keys("D", "enter", "a"); d.fire(guardTime); d.keys("sho") }},
 	{"release-preview", func(d *driver) { d.keys("j", "j", "X") }},

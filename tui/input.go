@@ -88,6 +88,15 @@ func (in *input) key(k tea.KeyPressMsg) bool {
 	return true
 }
 
+// masked is a copy that shows how much was typed, and nothing of what.
+func (in *input) masked(g *glyphs) *input {
+	out := &input{cells: make([]string, len(in.cells)), at: in.at}
+	for i := range out.cells {
+		out.cells[i] = g.dot
+	}
+	return out
+}
+
 func (in *input) dropWord() {
 	to := in.at
 	for to > 0 && in.cells[to-1] == " " {

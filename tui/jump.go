@@ -13,6 +13,8 @@ func (m *Model) whyNoJump() string {
 	switch {
 	case s.seat == nil && m.cur == screenFleet && s.rig != nil:
 		return "" // folds
+	case s.seat == nil && m.cutOff(s.op) != nil:
+		return "there is no pane to go to: " + m.reg.hint("resolve") + " opens the wizard that closes the operation"
 	case s.seat == nil:
 		return "put the cursor on a seat first"
 	case s.seat.Pane == "" && m.fleet.Live:

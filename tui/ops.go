@@ -176,7 +176,7 @@ func (s *opsScreen) subject(m *Model) subject {
 	if op == nil {
 		return subject{}
 	}
-	return subject{seat: m.seats[op.SeatID], copy: op.ID}
+	return subject{seat: m.seats[op.SeatID], copy: op.ID, op: op.ID}
 }
 
 func (s *opsScreen) panes(*Model) []string { return nil }

@@ -79,5 +79,6 @@ type subject struct {
 	item  *engine.AttentionItem
 	copy  string // what `y` copies
 	topic string // what `e` asks about
+	op    string // id of an operation
 	seats []string
 }

@@ -27,6 +27,10 @@ func (p *plain) wizard(def wizardDef, target string) {
 	if def.fields != nil {
 		w.fields = def.fields(m, w.who)
 	}
+	if w.secretField() != nil { // this terminal would show what is typed
+		p.say("%s: not here, where what is typed can be seen. In a shell: rig %s SEAT --token-stdin --reason … < FILE", def.title, def.verb)
+		return
+	}
 	p.say("%s: %s. An empty line takes what is offered, cancel leaves.", def.title, def.about)
 	for _, f := range w.fields {
 		if !p.ask(f, target) {

@@ -16,7 +16,8 @@ type run struct {
 	receipts []*engine.Receipt
 	errs     []error
 	done     bool
-	halt     bool // plans whose turn has not come are not applied
+	halt     bool                                                  // plans whose turn has not come are not applied
+	refused  func(m *Model, r engine.Request, cause error) tea.Cmd // of the verb
 	news     chan engine.OpProgress
 	over     chan struct{}
 }
@@ -47,7 +48,7 @@ func (r *run) ok() bool {
 // confirm applies the plans that were shown.
 func (w *wizard) confirm(m *Model) tea.Cmd {
 	n := len(w.plans)
-	r := &run{plans: w.plans, progress: make([]engine.OpProgress, n), receipts: make([]*engine.Receipt, n), errs: make([]error, n)}
+	r := &run{plans: w.plans, progress: make([]engine.OpProgress, n), receipts: make([]*engine.Receipt, n), errs: make([]error, n), refused: w.def.refused}
 	m.runs = append(m.runs, r)
 	w.run, w.phase, w.from = r, phaseRun, 0
 	m.marks, m.marked = map[string]bool{}, ""
@@ -116,10 +117,15 @@ func (m *Model) onApplied(msg appliedMsg) tea.Cmd {
 		r.errs[i] = engine.Errorf("not_started", "its turn did not come").WithHint("nothing was done to it")
 	}
 	r.done = true
+	var note tea.Cmd
+	if msg.err != nil && r.refused != nil {
+		note = r.refused(m, r.plan().Request, msg.err)
+	}
+	r.settle()
 	m.forget(r)
 	if w != nil {
 		w.phase, w.from = phaseReceipt, 0
-		return w.open.light(m, guardTime)
+		return tea.Batch(w.open.light(m, guardTime), note)
 	}
 	k, word := toneBusy, "done"
 	if !r.ok() {
@@ -128,7 +134,7 @@ func (m *Model) onApplied(msg appliedMsg) tea.Cmd {
 			word = errorText(msg.err)
 		}
 	}
-	return m.say(k, k == toneBad, string(r.plan().Verb)+" "+r.plan().Target+": "+word+"; "+m.reg.hint("screen-operations")+" shows it")
+	return tea.Batch(note, m.say(k, k == toneBad, string(r.plan().Verb)+" "+r.plan().Target+": "+word+"; "+m.reg.hint("screen-operations")+" shows it"))
 }
 
 // wizardOf finds the dialog that shows a run; nil when it was closed.

@@ -11,7 +11,7 @@ import (
 func wizardDefs() []wizardDef {
 	return []wizardDef{
 		upDef(), downDef(), launchDef(), adoptDef(), releaseDef(), handoverDef(), forkDef(), compactDef(), stopDef(), cleanDef(), freshDef(),
-		clearDef(), modelDef(), expandDef(), removeDef(), shrinkDef(),
+		clearDef(), modelDef(), tokenDef(), finishDef(), rollbackDef(), expandDef(), removeDef(), shrinkDef(),
 	}
 }
 

@@ -1,6 +1,10 @@
 package tui
 
-import "rig/engine"
+import (
+	"context"
+
+	"rig/engine"
+)
 
 // seatTarget is the seat a wizard was opened on.
 func seatTarget(m *Model, s subject, a answers) string {
@@ -79,23 +83,39 @@ func handoverDef() wizardDef {
 		verb: engine.VerbHandover, keys: []string{"H"}, label: "handover", title: "Hand a seat over", in: scopeSeats, foot: 41,
 		about:    "put a new occupant into a seat; the one there is safe until the new one is proven",
 		disabled: whyNoHandover, each: true,
-		fields: func(*Model, subject) []*field {
-			return []*field{
-				{
-					id: "source", label: "Source", kind: fieldFree, required: true, empty: "type to search",
-					help: "where the successor's knowledge comes from",
-					choices: []Choice{
-						{Value: "fresh", Note: "a new conversation, with a packet of the state of the work"},
-						{Value: "rebuild", Note: "a new conversation, primed from the seat's artifacts"},
-					},
-				},
-				reasonField(true),
-			}
+		fields: func(m *Model, s subject) []*field {
+			return []*field{sourceField(m, s), reasonField(true)}
 		},
 		request: func(a answers, target string) engine.Request {
 			return engine.Request{Target: target, Args: args(engine.HandoverArgs{Source: a.text("source")})}
 		},
 	}
+}
+
+// sourceField asks where the successor comes from. For one seat the choices are
+// live: what can be forked, what was kept, and the operator's own sessions.
+func sourceField(m *Model, s subject) *field {
+	f := &field{
+		id: "source", label: "Source", kind: fieldFree, required: true, empty: "type to search",
+		help: "where the successor's knowledge comes from",
+		choices: []Choice{
+			{Value: "fresh", Note: "a new conversation, with a packet of the state of the work"},
+			{Value: "rebuild", Note: "a new conversation, primed from the seat's artifacts"},
+		},
+	}
+	if s.seat == nil || len(s.seats) > 1 {
+		return f
+	}
+	c, id := m.c, s.seat.ID
+	f.load = func(ctx context.Context) ([]Choice, error) {
+		options, err := c.HandoverSources(ctx, id)
+		out := make([]Choice, len(options))
+		for i, o := range options {
+			out[i] = Choice{Value: o.Source, Label: o.Label, Note: o.Note, Reason: o.Trouble}
+		}
+		return possibleFirst(out), err
+	}
+	return f
 }
 
 func whyNoHandover(m *Model) string {
@@ -109,15 +129,4 @@ func whyNoHandover(m *Model) string {
 		return clean(s.seat.Address) + " is " + lookOf(s.seat).word + ": " + m.reg.hint("launch") + " launches it"
 	}
 	return ""
-}
-
-// undoDef undoes one operation: it asks nothing and goes straight to the plan.
-func undoDef(op engine.OpView) wizardDef {
-	return wizardDef{
-		verb: engine.VerbUndo, title: "Undo " + string(op.Verb) + " of " + clean(op.Target),
-		target: func(*Model, subject, answers) string { return op.ID },
-		request: func(_ answers, target string) engine.Request {
-			return engine.Request{Target: target, Args: args(struct{}{})}
-		},
-	}
 }

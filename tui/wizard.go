@@ -31,6 +31,8 @@ type wizardDef struct {
 	target func(m *Model, s subject, a answers) string
 	// status, where set, says above the steps how a run stands.
 	status func(w *wizard, m *Model, cols int) []string
+	// refused is told of a request that cannot be applied; nil = nobody needs to know.
+	refused func(m *Model, r engine.Request, cause error) tea.Cmd
 }
 
 // answers are the fields of a wizard by id.
@@ -183,6 +185,7 @@ func (w *wizard) requests(m *Model) []engine.Request {
 	}
 	for i := range out {
 		out[i].Verb, out[i].Operator = w.def.verb, m.operator
+		out[i].Secret = w.secretFor()
 		if out[i].Reason == "" {
 			out[i].Reason = a.text("reason")
 		}
@@ -259,7 +262,10 @@ func (w *wizard) update(m *Model, msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case plannedMsg:
 		if msg.id == w.asked && msg.id != 0 {
+			note := w.noteRefusal(m, msg)
 			w.onPlanned(msg)
+			w.hide()
+			return note
 		}
 	case armMsg:
 		w.open.burnt(msg)
@@ -284,10 +290,7 @@ func (w *wizard) onChoices(msg choicesMsg) {
 			f.trouble = errorText(msg.err)
 			continue
 		}
-		f.choices = append(f.choices, msg.choices...)
-		if f.takesText() {
-			f.edited()
-		}
+		f.offer(msg.choices)
 	}
 }
 

@@ -178,9 +178,12 @@ func (w *wizard) back(m *Model) tea.Cmd {
 		w.phase = phasePreview
 		return nil
 	case w.phase != phaseAsk && len(w.fields) > 0:
-		w.phase, w.asked, w.plans, w.moved, w.err = phaseAsk, 0, nil, nil, nil
+		w.drop()
+		w.hide()
+		w.phase, w.asked, w.moved, w.err = phaseAsk, 0, nil, nil
 		return nil
 	}
+	w.drop()
 	return m.closeTop()
 }
 

@@ -182,6 +182,8 @@ func TestRequestsHoldTheAnswers(t *testing.T) {
 		{"adopt", []string{"A", "enter"}, "adopt", "plan-scout@shop", `{"discovered":"d-01"}`, ""},
 		{"release", []string{"j", "j", "X"}, "release", "dev-review@shop", `{}`, ""},
 		{"handover", []string{"H", "tab", "full", "enter"}, "handover", "dev-impl@shop", `{"source":"fresh"}`, "full"},
+		{"handover from a former conversation", []string{"H", "former", "tab", "back", "enter"}, "handover", "dev-impl@shop", `{"source":"fork:01HZY1"}`, "back"},
+		{"handover to an own session", []string{"H", "work %3", "tab", "mine", "enter"}, "handover", "dev-impl@shop", `{"source":"discovered:d-01"}`, "mine"},
 	}
 	for _, c := range cases {
 		d := drive(t, tuitest.Fleet(7), options())
@@ -264,10 +266,10 @@ func TestUndoGoesThroughTheSameFrame(t *testing.T) {
 // Every verb can be asked for, planned and seen on every size, and its plan names
 // the verb and the target.
 func TestEveryVerbReachesItsPreview(t *testing.T) {
-	answers := map[string]string{"reason": "because", "member": "impl2", "fragment": "./more.yaml", "model": "opus", "spec": "./a.yaml", "discovered": "d-01"}
+	answers := map[string]string{"reason": "because", "member": "impl2", "fragment": "./more.yaml", "model": "opus", "spec": "./a.yaml", "discovered": "d-01", "token": "5e550041-0000-4000-8000-00000000a041"}
 	for _, def := range wizardDefs() {
 		for _, s := range sizes {
-			d := drive(t, tuitest.Fleet(13), options())
+			d := drive(t, withCutOff(tuitest.Fleet(13), true), options())
 			d.size(s.w, s.h)
 			d.run(d.m.openWizard(def))
 			w := d.m.wizard()

@@ -267,6 +267,29 @@ func (c *Console) Ack(_ context.Context, key string, seconds int) error {
 	return nil
 }
 
+// HandoverSources gives a few of each kind, some of which cannot be chosen.
+func (c *Console) HandoverSources(context.Context, string) ([]engine.SourceOption, error) {
+	return []engine.SourceOption{
+		{Source: "fresh", Note: "a new conversation, with a packet of the state of the work"},
+		{Source: "rebuild", Note: "from recap of 2 h ago, learned of 3 days ago; 2 missing"},
+		{Source: "fork:dev-impl@shop", Note: "a copy of the seat's own conversation"},
+		{Source: "fork:01HZY1", Label: "fork:dev-impl@shop #1", Note: "a former conversation of the seat, superseded"},
+		{Source: "fork:dev-qa@shop", Note: "a copy of its present conversation; that one goes on", Trouble: "it is codex, the seat is claude-code"},
+		{Source: "discovered:d-01", Label: "discovered:work %3", Note: "claude-code, your own session in /home/ana/shop"},
+		{Source: "discovered:d-02", Label: "discovered:mail %9", Trouble: "its process has ended"},
+	}, c.call("HandoverSources")
+}
+
+// NoteTokenRefusal remembers a refusal; a secret in it is remembered too, for the
+// test that there is none.
+func (c *Console) NoteTokenRefusal(_ context.Context, r engine.Request, cause error) error {
+	err := c.call("NoteTokenRefusal")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent = append(c.sent, "refused "+r.Target+" "+string(engine.CodeOf(cause))+r.Secret.Reveal())
+	return err
+}
+
 // Operator is ana.
 func (c *Console) Operator() engine.Operator {
 	_ = c.call("Operator")

@@ -76,7 +76,7 @@ func phases(r engine.Request) []engine.Phase {
 		return compactPhases(r)
 	}
 	seats := []string{"dev-impl@shop", "dev-qa@shop", "dev-review@shop"}
-	if r.Verb == engine.VerbRelease || r.Verb == engine.VerbAdopt || r.Verb == engine.VerbHandover {
+	if r.Verb == engine.VerbRelease || r.Verb == engine.VerbAdopt || r.Verb == engine.VerbHandover || r.Verb == engine.VerbSetToken {
 		seats = []string{r.Target}
 	}
 	var out []engine.Phase
