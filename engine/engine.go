@@ -56,6 +56,7 @@ type Deps struct {
 	Procs     Processes
 	Contexts  Contexts // nil: nothing can be delivered to a successor
 	Images    Images   // nil: no agent images
+	Attic     Attic    // nil: no files to tidy up
 	// Redact takes secrets out of an opening prompt, because arguments can be read
 	// by others; nil: prompts go as they are.
 	Redact  func(string) string
@@ -103,6 +104,7 @@ func New(d Deps) *Engine {
 		VerbImagePin: planImagePin, VerbImageUnpin: planImagePin,
 		VerbSetModel: planSetModel, VerbSetToken: planSetToken, VerbClearAttention: planClearAttention,
 		VerbCompact:  planCompact,
+		VerbGC:       planGC,
 		VerbSnapshot: planSnapshot, VerbRestore: planRestore,
 	}
 	e.steps = stepTable()

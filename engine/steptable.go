@@ -44,6 +44,9 @@ func stepTable() map[StepKind]executor {
 
 		StepExpandRows: {commit: commitExpandRows},
 		StepPrimed:     {do: doPrimed},
+
+		StepGCRecord:  {commit: commitGC},
+		StepGCDiscard: {do: doGCDiscard},
 	}
 	maps.Copy(table, shrinkSteps())
 	maps.Copy(table, imageSteps())

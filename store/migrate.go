@@ -43,6 +43,10 @@ var migrations = sync.OnceValue(func() []string {
 // latest is the version that this build writes.
 func latest() int { return len(migrations()) }
 
+// SchemaVersion is the version of the record that this build writes, and the
+// highest one that it opens.
+func SchemaVersion() int { return latest() }
+
 // state is what a look at a database file found.
 type state struct {
 	version int // 0 = empty

@@ -76,3 +76,11 @@ func parseCaps(text string) (Caps, error) {
 
 // String names the version.
 func (c Caps) String() string { return fmt.Sprintf("tmux %s", c.Version) }
+
+// Supported says whether a tmux whose `tmux -V` prints this text is one that this
+// package works with. CodeTmuxTooOld names both versions; CodeTmuxProbeFailed is
+// for a text that is no version.
+func Supported(text string) error {
+	_, err := parseCaps(text)
+	return err
+}

@@ -95,20 +95,22 @@ func (a *app) wire(mode appMode) error {
 	if mode != appRead {
 		logger = a.openLog()
 	}
+	files, contexts := runtimes.NewFiles(a.paths.home, a.paths.self), packet.Seats{Home: a.paths.home}
 	a.deps = engine.Deps{
 		Store: a.db, Mux: mux, Specs: loader(),
 		Runtimes: runtimes.All(runtimes.Config{
 			Claude: claude, Codex: codex, Shell: a.conf.Terminal.Shell, Homes: runtimes.HomesOf(os.Environ()), Procs: procs,
 		}),
-		Occupants: runtimes.NewFiles(a.paths.home, a.paths.self), Procs: procs, Spawner: spawner{a.paths},
-		Contexts: packet.Seats{Home: a.paths.home},
-		Images:   a.images(), Redact: redactPrompt,
+		Occupants: files, Procs: procs, Spawner: spawner{a.paths},
+		Contexts: contexts, Attic: attic{files, contexts},
+		Images: a.images(), Redact: redactPrompt,
 		Clock: wallClock{}, IDs: newIDs(), Env: os.Environ(),
 		RigEnv: []string{"RIG_HOME=" + a.paths.home, "RIG_TMUX_SOCKET=" + a.paths.socket},
 		Self:   self(), Build: buildName(), Log: logger, OnStep: onStep,
 		Config: engine.Config{
 			ReadyTimeout: a.conf.Launch.ReadyTimeout, Parallel: a.conf.Launch.Parallel,
 			PaneWidth: a.conf.Launch.Width, PaneHeight: a.conf.Launch.Height,
+			UndoWindow: a.conf.Handover.UndoWindow, GateWait: a.conf.Handover.GateWait,
 		},
 	}
 	return nil

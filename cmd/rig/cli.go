@@ -75,8 +75,8 @@ func (c *cli) root() *cobra.Command {
 		"life": {c.upCmd(), c.downCmd(), c.launchCmd(), c.discoverCmd(), c.adoptCmd(), c.releaseCmd(), c.demoCmd(), c.expandCmd(), c.shrinkCmd(), c.removeCmd(), c.forkCmd(), c.imageCmd(), c.snapshotCmd(), c.restoreCmd()},
 		"look": {c.psCmd(), c.restoreCheckCmd(), c.eventsCmd(), c.waitCmd(), c.explainCmd(), c.opCmd(), c.tuiCmd(), c.compactPlanCmd(), c.watchCmd()},
 		"seat": {c.handoverCmd(), c.seatCmd(), c.attachCmd(), c.captureCmd(), c.whoamiCmd(), c.compactCmd()},
-		"talk": {c.sendCmd()},
-		"self": {c.specCmd(), c.doctorCmd(), c.versionCmd()},
+		"talk": {c.sendCmd(), c.broadcastCmd()},
+		"self": {c.specCmd(), c.doctorCmd(), c.setupCmd(), c.configCmd(), c.backupCmd(), c.gcCmd(), c.versionCmd(), c.manCmd()},
 	} {
 		for _, v := range verbs {
 			v.GroupID = group

@@ -5,28 +5,80 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"rig/engine"
-	"rig/engine/runtimes"
+	"rig/store"
+	"rig/tmuxctl"
 )
 
-// doctor looks at everything the product needs and says what it found. It
-// changes nothing but a file that it removes again.
-func doctor(ctx context.Context) []check {
-	out := []check{tmuxCheck(ctx)}
-	for _, cl := range []struct{ name, env string }{{"claude", "RIG_CLAUDE_COMMAND"}, {"codex", "RIG_CODEX_COMMAND"}} {
-		out = append(out, clientCheck(ctx, cl.name, cl.env))
+// check is one line of `rig doctor`.
+type check struct {
+	Name   string `json:"check"`
+	Status string `json:"status"` // green, yellow, red, unknown
+	Found  string `json:"found"`
+	Hint   string `json:"hint,omitempty"`
+}
+
+func (c *cli) doctorCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "doctor", Short: "What is there, what is missing, and what to do about it", Args: cobra.NoArgs,
+		Long: "Looks, and changes nothing. Exit 1: something is broken (red). Exit 2: something cannot be told.\n" +
+			"Yellow lines are worth a look and stop nothing. `rig setup` does what can be done from here.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list := doctor(cmd.Context())
+			for _, k := range list {
+				switch {
+				case k.Status == "red":
+					c.code = 1
+				case k.Status == "unknown" && c.code == 0:
+					c.code = 2
+				}
+			}
+			if c.json {
+				return c.print(map[string]any{"ok": c.code == 0, "checks": list})
+			}
+			rows := [][]string{}
+			for _, k := range list {
+				sign := map[string]string{"green": "✓", "yellow": "!", "red": "✗", "unknown": "?"}[k.Status]
+				rows = append(rows, []string{sign, k.Name, plain(k.Found)})
+				if k.Hint != "" {
+					rows = append(rows, []string{"", "", "→ " + k.Hint})
+				}
+			}
+			table(c.out, rows)
+			return nil
+		},
 	}
+}
+
+// doctor looks at everything that the product needs and says what it found. It
+// changes nothing.
+func doctor(ctx context.Context) []check {
 	p, err := findPaths()
 	if err != nil {
-		return append(out, check{"home", "red", err.Error(), "set RIG_HOME"})
+		return []check{tmuxCheck(ctx), {"home", "red", err.Error(), "set RIG_HOME"}}
 	}
-	if err := homeWritable(p.home); err != nil {
-		out = append(out, check{"home", "red", p.home + ": " + err.Error(), "set RIG_HOME to a folder that you may write"})
-	} else {
-		out = append(out, check{Name: "home", Status: "green", Found: p.home})
+	conf, confErr := readConfig(p.config)
+	out := []check{
+		tmuxCheck(ctx),
+		clientCheck(ctx, "claude", "RIG_CLAUDE_COMMAND", conf.Claude.Command), clientCheck(ctx, "codex", "RIG_CODEX_COMMAND", conf.Codex.Command),
+		configCheck(p.config, conf, confErr), homeCheck(p.home), spaceCheck(p.home),
+	}
+	out = append(out, terminalChecks(ctx)...)
+	if done, where := completionThere(); where != "" {
+		k := check{Name: "completion", Status: "green", Found: where}
+		if !done {
+			k = check{"completion", "yellow", "not installed for this shell", "rig setup"}
+		}
+		out = append(out, k)
+	}
+	if confErr != nil {
+		return out // what the record holds is read with the configuration
 	}
 	return append(out, recordChecks(ctx)...)
 }
@@ -36,13 +88,17 @@ func tmuxCheck(ctx context.Context) check {
 	defer cancel()
 	b, err := exec.CommandContext(ctx, "tmux", "-V").Output()
 	if err != nil {
-		return check{"tmux", "red", "tmux cannot be started", "install tmux 3.2a or newer"}
+		return check{"tmux", "red", "tmux cannot be started", "install tmux " + tmuxctl.Floor + " or newer: rig setup says how"}
 	}
-	return check{Name: "tmux", Status: "green", Found: strings.TrimSpace(string(b))}
+	found := strings.TrimSpace(string(b))
+	if err := tmuxctl.Supported(found); err != nil {
+		return check{"tmux", "red", found + ": " + err.Error(), hintOf(err)}
+	}
+	return check{Name: "tmux", Status: "green", Found: found}
 }
 
-func clientCheck(ctx context.Context, name, env string) check {
-	words, err := runtimes.ParseCommand(os.Getenv(env), name)
+func clientCheck(ctx context.Context, name, env string, conf []string) check {
+	words, err := command(env, conf, name)
 	if err != nil {
 		return check{name, "red", err.Error(), "correct " + env}
 	}
@@ -50,13 +106,55 @@ func clientCheck(ctx context.Context, name, env string) check {
 	defer cancel()
 	b, err := exec.CommandContext(ctx, words[0], append(append([]string{}, words[1:]...), "--version")...).Output()
 	if err != nil {
-		return check{name, "yellow", "not found", "install it, or set " + env + "; seats of that runtime cannot start without it"}
+		return check{name, "yellow", words[0] + " was not found", "install it, or set " + name + ".command; seats of that runtime cannot start without it"}
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(string(b)), "\n")
 	return check{Name: name, Status: "green", Found: line}
 }
 
-// recordChecks reads the record and asks the tmux server.
+func configCheck(path string, conf config, err error) check {
+	if err != nil {
+		return check{"config", "red", err.Error(), hintOf(err)}
+	}
+	if err := conf.checkKeys(); err != nil {
+		return check{"config", "red", path + ": " + err.Error(), hintOf(err)}
+	}
+	if _, err := os.Stat(path); err != nil {
+		return check{Name: "config", Status: "green", Found: path + " (not there: defaults)"}
+	}
+	return check{Name: "config", Status: "green", Found: path}
+}
+
+// homeCheck looks whether RIG_HOME, or the nearest folder above it that exists,
+// can be written, and whether nobody else can read what is in it.
+func homeCheck(dir string) check {
+	at := dir
+	for {
+		st, err := os.Stat(at)
+		if err == nil && !st.IsDir() {
+			return check{"home", "red", at + " is not a folder", "set RIG_HOME to a folder that you may write"}
+		}
+		if err == nil {
+			if !mayWrite(at) {
+				return check{"home", "red", at + " cannot be written", "set RIG_HOME to a folder that you may write"}
+			}
+			if at == dir && st.Mode().Perm()&0o077 != 0 {
+				return check{"home", "yellow", fmt.Sprintf("%s can be read by others (%#o)", dir, st.Mode().Perm()), "chmod 700 " + engine.CommandLine(dir)}
+			}
+			break
+		}
+		if !os.IsNotExist(err) || at == filepath.Dir(at) {
+			return check{"home", "red", at + ": " + err.Error(), "set RIG_HOME to a folder that you may write"}
+		}
+		at = filepath.Dir(at)
+	}
+	if at != dir {
+		return check{Name: "home", Status: "green", Found: dir + " (not there yet: the first change makes it)"}
+	}
+	return check{Name: "home", Status: "green", Found: dir}
+}
+
+// recordChecks reads the whole record and asks the tmux server.
 func recordChecks(ctx context.Context) []check {
 	a, err := openApp(appRead)
 	if err != nil {
@@ -67,18 +165,26 @@ func recordChecks(ctx context.Context) []check {
 		return []check{{"record", status, err.Error(), hintOf(err)}}
 	}
 	defer a.close()
+	if _, err := os.Stat(a.db.Path()); os.IsNotExist(err) {
+		return []check{{Name: "record", Status: "green", Found: "none yet; `rig up` or `rig demo` is the beginning"}, serverCheck(ctx, a)}
+	}
+	if err := a.db.Integrity(ctx); err != nil {
+		status := "unknown"
+		if engine.CodeOf(err) == engine.CodeRecordDamaged {
+			status = "red"
+		}
+		return []check{{"record", status, err.Error(), hintOf(err)}}
+	}
 	f, err := a.engine().Fleet(ctx)
 	if err != nil {
 		return []check{{"record", "unknown", err.Error(), hintOf(err)}}
 	}
-	out := []check{{Name: "record", Status: "green", Found: fmt.Sprintf("%s (%d rigs, %d seats)", a.paths.record(), f.Totals.Rigs, f.Totals.Seats)}}
-	switch f.Server.State {
-	case engine.Present:
-		out = append(out, check{Name: "tmux server", Status: "green", Found: "answers on " + f.Server.Socket})
-	case engine.Absent:
-		out = append(out, check{Name: "tmux server", Status: "green", Found: "none yet on " + f.Server.Socket + "; the first launch starts it"})
-	case engine.Unknown:
-		out = append(out, check{"tmux server", "unknown", f.Server.Why, "look at the socket " + f.Server.Socket})
+	out := []check{
+		{Name: "record", Status: "green", Found: fmt.Sprintf("%s: whole, schema %d, %d rigs, %d seats", a.db.Path(), store.SchemaVersion(), f.Totals.Rigs, f.Totals.Seats)},
+		serverCheck(ctx, a),
+	}
+	if k, ok := savedCheck(ctx, a, f); ok {
+		out = append(out, k)
 	}
 	for _, op := range f.Ops {
 		if op.State == engine.OpUnfinished {
@@ -86,6 +192,55 @@ func recordChecks(ctx context.Context) []check {
 		}
 	}
 	return out
+}
+
+func serverCheck(ctx context.Context, a *app) check {
+	if n := len(a.paths.socket); n > 100 {
+		return check{"tmux server", "red", fmt.Sprintf("its socket path has %d bytes; systems allow about 100", n), "set RIG_TMUX_SOCKET to a shorter path"}
+	}
+	switch inv := a.deps.Mux.Inventory(ctx); inv.Server {
+	case engine.Present:
+		return check{Name: "tmux server", Status: "green", Found: "answers on " + a.paths.socket}
+	case engine.Absent:
+		return check{Name: "tmux server", Status: "green", Found: "none yet on " + a.paths.socket + "; the first launch starts it"}
+	case engine.Unknown:
+		return check{"tmux server", "unknown", fmt.Sprint(inv.Err), "look at the socket " + a.paths.socket}
+	}
+	return check{"tmux server", "unknown", "no answer", "look at the socket " + a.paths.socket}
+}
+
+// savedCheck says whether something samples and saves the rigs that run: the age
+// of their newest periodic snapshot is the evidence.
+func savedCheck(ctx context.Context, a *app, f *engine.Fleet) (check, bool) {
+	every := a.conf.Snapshots.Every
+	if every == 0 {
+		every = 5 * time.Minute
+	}
+	if a.conf.Snapshots.Off || f.Totals.Running == 0 {
+		return check{}, false
+	}
+	var newest time.Time
+	err := a.db.Read(ctx, func(r engine.Reader) error {
+		for _, rig := range f.Rigs {
+			rows, err := r.Snapshots(rig.ID)
+			if err != nil {
+				return err
+			}
+			for _, row := range rows {
+				if row.Kind == engine.SnapshotPeriodic && row.CreatedAt.After(newest) {
+					newest = row.CreatedAt
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return check{"watching", "unknown", err.Error(), hintOf(err)}, true
+	}
+	if time.Since(newest) > 2*every+time.Minute {
+		return check{"watching", "yellow", "nothing samples or saves the running rigs while no console is open", "keep a console open, or `rig watch --install`"}, true
+	}
+	return check{Name: "watching", Status: "green", Found: "the running rigs were saved " + time.Since(newest).Round(time.Second).String() + " ago"}, true
 }
 
 func hintOf(err error) string {

@@ -1,28 +1,13 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"rig/engine"
 	"rig/specs"
 )
-
-func (c *cli) versionCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Version, commit and schema of this build", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			if c.json {
-				return c.print(map[string]any{"version": version, "commit": commit})
-			}
-			fmt.Fprintln(c.out, "rig "+buildName())
-			return nil
-		},
-	}
-}
 
 func (c *cli) specCmd() *cobra.Command {
 	cmd := &cobra.Command{Use: "spec", Short: "Check, preview and list rig specs", Args: cobra.NoArgs}
@@ -117,66 +102,4 @@ func (c *cli) specPreviewCmd() *cobra.Command {
 			return nil
 		},
 	}
-}
-
-// check is one line of `rig doctor`.
-type check struct {
-	Name   string `json:"check"`
-	Status string `json:"status"` // green, yellow, red, unknown
-	Found  string `json:"found"`
-	Hint   string `json:"hint,omitempty"`
-}
-
-func (c *cli) doctorCmd() *cobra.Command {
-	return &cobra.Command{
-		Use: "doctor", Short: "What is there, what is missing, and what to do about it", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			list := doctor(cmd.Context())
-			worst := "green"
-			for _, k := range list {
-				if k.Status == "red" || (k.Status == "unknown" && worst != "red") {
-					worst = k.Status
-				}
-			}
-			switch worst {
-			case "red":
-				c.code = 1
-			case "unknown":
-				c.code = 2
-			}
-			if c.json {
-				return c.print(map[string]any{"ok": c.code == 0, "checks": list})
-			}
-			rows := [][]string{}
-			for _, k := range list {
-				sign := map[string]string{"green": "✓", "yellow": "!", "red": "✗", "unknown": "?"}[k.Status]
-				rows = append(rows, []string{sign, k.Name, plain(k.Found)})
-				if k.Hint != "" {
-					rows = append(rows, []string{"", "", "→ " + k.Hint})
-				}
-			}
-			table(c.out, rows)
-			return nil
-		},
-	}
-}
-
-// env reads a JSON document of the environment for `rig doctor --json`; kept
-// small on purpose.
-func homeWritable(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, ".doctor-*")
-	if err != nil {
-		return err
-	}
-	name := f.Name()
-	if err := json.NewEncoder(f).Encode("ok"); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	return os.Remove(name)
 }

@@ -66,12 +66,8 @@ func (c *cli) tui(ctx context.Context, f tuiFlags) error {
 }
 
 func (a *app) tuiOptions(f tuiFlags) tui.Options {
-	keys := map[string][]string{}
-	for action, key := range a.conf.Keys {
-		keys[action] = []string{key}
-	}
 	return tui.Options{
-		ReadOnly: f.readOnly, NoMouse: f.noMouse, ASCII: f.ascii, Theme: f.theme, Keys: keys, Zone: time.Local,
+		ReadOnly: f.readOnly, NoMouse: f.noMouse, ASCII: f.ascii, Theme: f.theme, Keys: a.conf.keys(), Zone: time.Local,
 		Now: wallClock{}.Now, LogPath: a.logFile(), Env: os.Environ(), Marker: os.Getenv("RIG_TUI_MARKER") != "", OnFrame: onFrame,
 		Attach: attachCommand, Starters: starterChoices, Discovered: a.discoveredChoices,
 	}

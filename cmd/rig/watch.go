@@ -12,9 +12,13 @@ import (
 // samples, compactions of any origin, the managed compaction policy, periodic
 // snapshots, and what waits for a person.
 func (c *cli) watchCmd() *cobra.Command {
-	return &cobra.Command{
+	var install, dry bool
+	cmd := &cobra.Command{
 		Use: "watch", Short: "The engine loop without a screen: samples, managed compaction and periodic snapshots, until interrupted", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if install || dry {
+				return c.installWatch(dry)
+			}
 			a, err := openApp(appWatch)
 			if err != nil {
 				return err
@@ -37,6 +41,9 @@ func (c *cli) watchCmd() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&install, "install", false, "write a service of your own account that runs this, and say how it is switched on")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "print that service, and write nothing")
+	return cmd
 }
 
 // tellVerdicts prints a line for each seat whose verdict on its compaction has
