@@ -76,7 +76,7 @@ type Directive struct {
 // characters.
 const MaxDirective = 8000
 
-// ConversationDigest names a conversation without its native id.
+// ConversationDigest names a conversation, or its file, without its native id.
 func ConversationDigest(nativeID string) string {
 	sum := sha256.Sum256([]byte(strings.ToLower(nativeID)))
 	return hex.EncodeToString(sum[:12])

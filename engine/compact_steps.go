@@ -155,7 +155,7 @@ func doCompactSend(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if err := c.arm(ctx, t, probe); err != nil {
 		return nil, err
 	}
-	ev := Evidence{"path": mark.Path, "offset": mark.Offset, "at": mark.At.UTC().Format(time.RFC3339Nano), "directive": "armed", "delivery": "not sent", "session_id": t.session.ID}
+	ev := Evidence{"file": ConversationDigest(mark.Path), "offset": mark.Offset, "at": mark.At.UTC().Format(time.RFC3339Nano), "directive": "armed", "delivery": "not sent", "session_id": t.session.ID}
 	if err := r.note(ctx, s, StepStarted, ev, nil); err != nil { // what is typed is on record before it is typed
 		return ev, err
 	}
@@ -196,7 +196,7 @@ func (c compaction) arm(ctx context.Context, t target, p Probe) error {
 // to do is left to it.
 func undoCompactSend(ctx context.Context, r *run, s Step) error {
 	c := r.compaction(ctx, s)
-	if mark, err := c.mark(); err == nil {
+	if mark, err := c.mark(ctx); err == nil {
 		if t, err := c.target(ctx); err == nil {
 			cmp, ok := t.rt.(compactor)
 			if ok && cmp.CompactionSince(ctx, t.probe(r.e, nil), mark).State == CompactionDone {
@@ -215,20 +215,44 @@ func undoCompactSend(ctx context.Context, r *run, s Step) error {
 
 // mark gives the moment from which this attempt's compaction counts, as journaled
 // before anything was typed: also after the process that typed it has died.
-func (c compaction) mark() (CompactionMark, error) {
+func (c compaction) mark(ctx context.Context) (CompactionMark, error) {
 	ev := c.r.saw(c.s.Seat + "/send")
 	at, err := time.Parse(time.RFC3339Nano, ev.Str("at"))
-	if err != nil || ev.Str("path") == "" {
+	if err != nil || ev.Str("file") == "" {
 		return CompactionMark{}, Errorf(CodeInternal, "no mark of this attempt is on record").WithHint("this is a fault of the program: report it")
 	}
-	return CompactionMark{Path: ev.Str("path"), Offset: int64(ev.Int("offset")), At: at, Tag: c.tag}, nil
+	m, err := c.recall(ctx, ev)
+	m.At, m.Tag = at, c.tag
+	return m, err
+}
+
+// recall turns a journaled mark into one that can be read from. The journal names
+// the client's file by a digest only, because its name is the conversation's id.
+func (c compaction) recall(ctx context.Context, ev Evidence) (CompactionMark, error) {
+	t, err := c.target(ctx)
+	if err != nil {
+		return CompactionMark{}, err
+	}
+	cmp, err := t.compactor()
+	if err != nil {
+		return CompactionMark{}, err
+	}
+	now, err := cmp.CompactionMark(ctx, t.probe(c.r.e, nil))
+	if err != nil {
+		return CompactionMark{}, err
+	}
+	if ConversationDigest(now.Path) != ev.Str("file") {
+		return CompactionMark{}, Errorf(CodeStaleGeneration, "the seat holds another conversation now").On("compact", c.s.Seat).
+			WithHint("`rig seat status %s`", c.s.Seat)
+	}
+	return CompactionMark{Path: now.Path, Offset: int64(ev.Int("offset")), At: now.At}, nil
 }
 
 // doCompactProve waits for the outcome. A failure is told with the client's words,
 // and nothing more is typed: no Esc, no /clear, no second try.
 func doCompactProve(ctx context.Context, r *run, s Step) (Evidence, error) {
 	c := r.compaction(ctx, s)
-	mark, err := c.mark()
+	mark, err := c.mark(ctx)
 	if err != nil {
 		return nil, err
 	}

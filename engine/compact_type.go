@@ -182,7 +182,8 @@ func (t target) compactor() (compactor, error) {
 // moment from which an answer counts.
 func (c compaction) ask(ctx context.Context, text string, limit time.Duration) (CompactionMark, Delivery, error) {
 	if was := c.r.saw(c.s.ID); was["typed"] == true {
-		return CompactionMark{Path: was.Str("path"), Offset: int64(was.Int("offset"))}, Delivery{Outcome: "typed before", Why: "on record"}, nil
+		mark, err := c.recall(ctx, was)
+		return mark, Delivery{Outcome: "typed before", Why: "on record"}, err
 	}
 	if err := c.idle(ctx, limit, false); err != nil {
 		return CompactionMark{}, Delivery{}, err
@@ -199,7 +200,7 @@ func (c compaction) ask(ctx context.Context, text string, limit time.Duration) (
 	if err != nil {
 		return mark, Delivery{}, err
 	}
-	if err := c.r.note(ctx, c.s, StepStarted, Evidence{"typed": true, "path": mark.Path, "offset": mark.Offset, "deadline": c.deadline()}, nil); err != nil {
+	if err := c.r.note(ctx, c.s, StepStarted, Evidence{"typed": true, "file": ConversationDigest(mark.Path), "offset": mark.Offset, "deadline": c.deadline()}, nil); err != nil {
 		return mark, Delivery{}, err
 	}
 	d, err := c.line(ctx, text, true)

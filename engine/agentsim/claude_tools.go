@@ -41,7 +41,7 @@ func (c *claude) tool(s script) (*claudeTool, bool) {
 	case s.has("sh"):
 		c.bashTool(t, s["sh"])
 	case s.has("write"):
-		c.writeTool(t, s["write"])
+		c.writeTool(t, s["write"], firstOf(s["content"], mockContent))
 	case s.has("task"):
 		c.agentTool(t, s["task"])
 	case s.has("ask"):
@@ -117,7 +117,7 @@ func runBash(ctx context.Context, c *claude, t *claudeTool, _ int) toolDone {
 
 const mockContent = "mock content\n"
 
-func (c *claude) writeTool(t *claudeTool, path string) {
+func (c *claude) writeTool(t *claudeTool, path, content string) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(c.cwd, path)
 	}
@@ -126,7 +126,7 @@ func (c *claude) writeTool(t *claudeTool, path string) {
 		short = rel
 	}
 	t.name, t.intro = "Write", "I will write a file."
-	t.input = obj("file_path", path, "content", mockContent)
+	t.input = obj("file_path", path, "content", content)
 	t.suggest = []rec{obj("type", "setMode", "mode", "acceptEdits", "destination", "session")}
 	t.free = c.mode == "auto" || c.mode == "bypassPermissions" || c.mode == "acceptEdits"
 	t.ask = func(_ *claude, w int) *dialog {
@@ -136,13 +136,13 @@ func (c *claude) writeTool(t *claudeTool, path string) {
 		}
 	}
 	t.run = func(_ context.Context, c *claude, _ *claudeTool, _ int) toolDone {
-		if err := os.WriteFile(path, []byte(mockContent), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 			return toolDone{content: err.Error(), response: "Error: " + err.Error(), failed: true}
 		}
 		c.do(func() { c.wroteFile(path, short) })
 		return toolDone{
 			content:  "File created successfully at: " + path + " (file state is current in your context — no need to Read it back)",
-			response: obj("type", "create", "filePath", path, "content", mockContent, "structuredPatch", []any{}, "originalFile", nil, "userModified", false),
+			response: obj("type", "create", "filePath", path, "content", content, "structuredPatch", []any{}, "originalFile", nil, "userModified", false),
 		}
 	}
 }

@@ -18,11 +18,13 @@ import (
 //	die:CODE   end at once, like a crash           hang    never answer again
 //	title:TEXT set the pane title       child:CMD  leave a process running
 //	compactfail:TEXT  the next compaction fails with TEXT
+//	map        write the file that the prompt names, ending in the last line that it prescribes
 type script map[string]string
 
 // parseScript finds the directives of a prompt.
 func parseScript(text string) script {
 	s := script{}
+	defer s.readMap(text)
 	for {
 		_, after, ok := strings.Cut(text, "[[")
 		if !ok {
@@ -39,6 +41,23 @@ func parseScript(text string) script {
 		}
 		s[name] = arg
 		text = rest
+	}
+}
+
+// readMap turns the directive map into the file to write: a prompt names it before
+// a lone colon and ends with the line that must end it.
+func (s script) readMap(prompt string) {
+	if !s.has("map") {
+		return
+	}
+	head, last, ok := strings.Cut(prompt, "last line must be exactly: ")
+	if !ok {
+		return
+	}
+	for _, word := range strings.Fields(head) {
+		if strings.HasSuffix(word, ".tmp") {
+			s["write"], s["content"] = word, "# Restore map\n\n1. notes.md\n\n"+strings.TrimSpace(last)+"\n"
+		}
 	}
 }
 

@@ -190,7 +190,11 @@ func (t turn) blocks(n int, body object, s script) []block {
 	case s.has("sh") && offered("Bash"):
 		return []block{{text: "I will run a command."}, {tool: "Bash", input: object{"command": s["sh"], "description": "Mock command"}}}
 	case s.has("write") && offered("Write"):
-		return []block{{text: "I will write a file."}, {tool: "Write", input: object{"file_path": s["write"], "content": "mock content\n"}}}
+		content := "mock content\n"
+		if s.has("content") {
+			content = s["content"]
+		}
+		return []block{{text: "I will write a file."}, {tool: "Write", input: object{"file_path": s["write"], "content": content}}}
 	case s.has("task") && (offered("Agent") || offered("Task")):
 		name := "Task"
 		if offered("Agent") {

@@ -15,6 +15,7 @@ import (
 //	sh:CMD       call the shell tool with CMD
 //	esc:CMD      Codex: call the shell tool with CMD and ask to leave the sandbox
 //	write:PATH   write a file
+//	map          Claude: write the file that the text names, ending in the last line that it prescribes
 //	task:PROMPT  Claude: start a subagent with PROMPT
 //	ask          Claude: put a question to the user
 //	tokens:N     report a context of N tokens from now on
@@ -32,7 +33,22 @@ func parse(text string) script {
 	for _, found := range directive.FindAllStringSubmatch(text, -1) {
 		s[found[1]] = found[2]
 	}
+	s.readMap(text)
 	return s
+}
+
+// readMap turns the directive map into the file to write: the text names it with the ending .tmp, and ends with the line that must
+// end the file.
+func (s script) readMap(text string) {
+	head, last, ok := strings.Cut(text, "last line must be exactly: ")
+	if !s.has("map") || !ok {
+		return
+	}
+	for _, word := range strings.Fields(head) {
+		if strings.HasSuffix(word, ".tmp") {
+			s["write"], s["content"] = word, "# Restore map\n\n1. notes.md\n\n"+strings.TrimSpace(last)+"\n"
+		}
+	}
 }
 
 // has tells whether the directive was given.
