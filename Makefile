@@ -26,7 +26,7 @@ BENCHCOUNT ?= 6
 BENCHTIME ?= 0.3s
 SEATS ?= 20 100 200
 
-.PHONY: build demo test lint fmt fuzz bench realcli standins facts measure pictures ci tools clean help
+.PHONY: build demo test lint fmt fuzz bench docs man repro realcli standins facts measure pictures ci tools clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -82,6 +82,17 @@ standins: build ## every script of testdata/realcli, on the stand-ins
 realcli: build ## every script of testdata/realcli against the real clients, and one table of what was proven
 	@.ci/need go tmux jq npm
 	@testdata/realcli/all.sh
+
+docs: ## the generated pages of docs: verbs, settings, errors
+	@.ci/need go
+	@go test ./cmd/rig -run '^TestDocs$$' -update
+
+man: build ## the man pages, into bin/man
+	@bin/rig man bin/man
+
+repro: ## build twice, in two folders, and compare: the same commit gives the same bytes
+	@.ci/need go git
+	@.ci/repro
 
 measure: build ## what the console costs at SEATS (20 100 200) seats: one table row each
 	@.ci/need go tmux

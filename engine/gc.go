@@ -52,8 +52,12 @@ type gcName struct {
 // gcNames are the kinds of files in the order in which they are shown.
 func gcNames() []gcName {
 	return []gcName{
-		{RelicOccupant, "launch and hook files of ended occupants"}, {RelicTicket, "requests that nobody took up"}, {RelicLog, "log files"},
-		{RelicTemporary, "half-written files"}, {RelicPacket, "restore packets"}, {RelicMap, "restore maps of compactions"},
+		{RelicOccupant, "launch and hook files of ended occupants"},
+		{RelicTicket, "requests that nobody took up"},
+		{RelicLog, "log files"},
+		{RelicTemporary, "half-written files"},
+		{RelicPacket, "restore packets"},
+		{RelicMap, "restore maps of compactions"},
 	}
 }
 

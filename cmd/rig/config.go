@@ -109,8 +109,10 @@ func (c config) check() error {
 		key       string
 		have, low int
 	}{
-		{"launch.parallel", c.Launch.Parallel, 1}, {"launch.width", c.Launch.Width, 40},
-		{"launch.height", c.Launch.Height, 10}, {"snapshots.keep", c.Snapshots.Keep, 1},
+		{"launch.parallel", c.Launch.Parallel, 1},
+		{"launch.width", c.Launch.Width, 40},
+		{"launch.height", c.Launch.Height, 10},
+		{"snapshots.keep", c.Snapshots.Keep, 1},
 	} {
 		if n.have != 0 && n.have < n.low {
 			return fmt.Errorf("%s is %d, and must be at least %d", n.key, n.have, n.low)
@@ -120,7 +122,8 @@ func (c config) check() error {
 		key       string
 		have, low time.Duration
 	}{
-		{"launch.ready_timeout", c.Launch.ReadyTimeout, time.Second}, {"snapshots.every", c.Snapshots.Every, time.Second},
+		{"launch.ready_timeout", c.Launch.ReadyTimeout, time.Second},
+		{"snapshots.every", c.Snapshots.Every, time.Second},
 		{"handover.gate_wait", c.Handover.GateWait, time.Second},
 	} {
 		if d.have != 0 && d.have < d.low {

@@ -27,8 +27,14 @@ func TestConfigEdit(t *testing.T) {
 		return string(b)
 	}
 	for _, words := range [][]string{
-		{"launch.parallel", "8"}, {"claude.command", "claude", "--permission-mode", "plan"}, {"terminal.shell", "yes"},
-		{"snapshots.every", "90s"}, {"keys.handover", "ctrl+x"}, {"keys", "{fork: [F, ctrl+f]}"}, {"images.spec_roots", "[/a, /b]"}, {"snapshots.off", "true"},
+		{"launch.parallel", "8"},
+		{"claude.command", "claude", "--permission-mode", "plan"},
+		{"terminal.shell", "yes"},
+		{"snapshots.every", "90s"},
+		{"keys.handover", "ctrl+x"},
+		{"keys", "{fork: [F, ctrl+f]}"},
+		{"images.spec_roots", "[/a, /b]"},
+		{"snapshots.off", "true"},
 	} {
 		if err := set(words[0], words[1:]...); err != nil {
 			t.Fatalf("set %v: %v", words, err)

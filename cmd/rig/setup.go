@@ -175,8 +175,11 @@ func tmuxInstall() []string {
 		root bool
 		argv []string
 	}{
-		{"brew", false, []string{"brew", "install", "tmux"}}, {"apt-get", true, []string{"apt-get", "install", "--yes", "tmux"}},
-		{"dnf", true, []string{"dnf", "install", "--assumeyes", "tmux"}}, {"apk", true, []string{"apk", "add", "tmux"}}, {"pacman", true, []string{"pacman", "-S", "--noconfirm", "tmux"}},
+		{"brew", false, []string{"brew", "install", "tmux"}},
+		{"apt-get", true, []string{"apt-get", "install", "--yes", "tmux"}},
+		{"dnf", true, []string{"dnf", "install", "--assumeyes", "tmux"}},
+		{"apk", true, []string{"apk", "add", "tmux"}},
+		{"pacman", true, []string{"pacman", "-S", "--noconfirm", "tmux"}},
 	} {
 		// brew refuses root; the others need it.
 		if _, err := exec.LookPath(m.name); err != nil || !m.root && os.Geteuid() == 0 {

@@ -30,17 +30,17 @@ func (l *Library) load(r Root, name, version, dir string) (img engine.Image, tex
 	data, err := readPlain(filepath.Join(dir, manifestName), maxManifest)
 	switch {
 	case os.IsNotExist(err):
-		return img, "", engine.Errorf("manifest_missing", "it has no %s", manifestName)
+		return img, "", engine.Errorf("manifest_missing", "it has no %s", manifestName).WithHint("bring the file back, or remove the folder")
 	case err != nil:
 		return img, "", engine.Errorf(engine.CodeUnavailable, "its %s cannot be read: %s", manifestName, reason(err))
 	}
 	docs, err := l.o.YAML(data)
 	if err != nil || len(docs) != 1 {
-		return img, string(data), engine.Errorf("manifest_parse_error", "its %s is no YAML of one document", manifestName)
+		return img, string(data), engine.Errorf("manifest_parse_error", "its %s is no YAML of one document", manifestName).WithHint("correct the file, or remove the folder")
 	}
 	m, ok := docs[0].(map[string]any)
 	if !ok {
-		return img, string(data), engine.Errorf("manifest_parse_error", "its %s is no map", manifestName)
+		return img, string(data), engine.Errorf("manifest_parse_error", "its %s is no map", manifestName).WithHint("correct the file, or remove the folder")
 	}
 	img, err = decodeManifest(m)
 	if err != nil {
