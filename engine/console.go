@@ -6,6 +6,7 @@ import "context"
 // engine. cmd gives them an implementation; tests give them a counting one. No
 // method may be called from Update or View, only from commands.
 type Console interface {
+	ImageConsole
 	// Subscribe delivers pictures, newest only, at most about ten a second, and
 	// nothing while nothing changes. The first comes from the record alone. The
 	// channel closes when ctx ends.

@@ -89,7 +89,7 @@ func (e *Engine) firstStart(ctx context.Context, p *Plan, seat Seat, c StartupCo
 		if !found {
 			return wait("it was to be forked from " + orText(d.From, "a source session") + ", which is not on record")
 		}
-		e.forkFrom(ctx, p, seat, st, parent{token, "conversation of " + d.From, d.From})
+		e.forkFrom(ctx, p, seat, st, parent{token: token, called: "conversation of " + d.From, source: d.From, hint: promptOnce})
 	}
 	if len(p.Blockers) > blocked {
 		why := p.Blockers[blocked].Message
@@ -121,7 +121,7 @@ func (e *Engine) sourceStart(ctx context.Context, w *world, p *Plan, seat Seat, 
 		e.primePrompt(p, m, st, "")
 	case ForkSource:
 		d := declaredSource{Mode: src.Mode(), Parent: tokenDigest(src.Parent)}
-		from := parent{src.Parent, "conversation " + src.Parent.Reveal(), "a conversation from outside of this record"}
+		from := parent{token: src.Parent, called: "conversation " + src.Parent.Reveal(), source: "a conversation from outside of this record"}
 		if s, who, ok := e.occupantOf(ctx, w, seat.Runtime, src.Parent); ok {
 			from.source, d.From, d.Session = who, who, s.ID
 		}
@@ -192,5 +192,5 @@ func (e *Engine) imageStart(ctx context.Context, p *Plan, seat Seat, st *seatSta
 	}
 	p.AddFact("seat/"+st.Address+"/image", img.ID+" "+img.Digest)
 	st.Image = img.ImageRef
-	e.forkFrom(ctx, p, seat, st, parent{img.Parent, "the conversation of " + img.Called(), img.SourceSeat + ", by " + img.Called()})
+	e.forkFrom(ctx, p, seat, st, img.parentOf())
 }

@@ -29,6 +29,9 @@ func planFork(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	if err != nil {
 		return err
 	}
+	if strings.HasPrefix(p.Request.Target, imagePrefix) {
+		return e.planForkOfImage(ctx, w, p, args)
+	}
 	o, err := e.originOf(ctx, w, p.Request.Target)
 	if err != nil {
 		return err
@@ -51,6 +54,18 @@ func planFork(ctx context.Context, e *Engine, w *world, p *Plan) error {
 		return err
 	}
 	add := addition{Rig: rig, Pod: PodSpec{ID: args.Pod, Members: []MemberSpec{m}}}
+	blockPlace(w, p, rig, args)
+	if args.KeepImage {
+		e.planImage(ctx, w, p, o, ImageArgs{Name: args.ImageName, Version: args.ImageVersion, Pin: true})
+		p.Leases = append(p.Leases, imageLease)
+	} else {
+		o.block(p)
+	}
+	return e.planFirstOf(ctx, w, p, add, o, args)
+}
+
+// blockPlace says why a child cannot be where it was asked for.
+func blockPlace(w *world, p *Plan, rig Rig, args ForkArgs) {
 	if !slices.ContainsFunc(w.rec.Pods, func(pod Pod) bool { return pod.RigID == rig.ID && pod.Name == args.Pod }) {
 		p.Block(Errorf("pod_not_found", "rig %s has no pod %q", rig.Name, args.Pod).
 			WithHint("its pods: %s; `rig expand` adds one", strings.Join(w.podNames(rig.ID), ", ")))
@@ -59,13 +74,6 @@ func planFork(ctx context.Context, e *Engine, w *world, p *Plan) error {
 		p.Block(Errorf(CodeInvalid, "%q cannot be the id of a member", args.Member).
 			WithHint("letters, digits, dash and underscore, a letter or digit first, at most %d", MaxNameLen))
 	}
-	if args.KeepImage {
-		e.planImage(ctx, w, p, o, ImageArgs{Name: args.ImageName, Version: args.ImageVersion, Pin: true})
-		p.Leases = append(p.Leases, imageLease)
-	} else {
-		o.block(p)
-	}
-	return e.planFirstOf(ctx, w, p, add, o, args)
 }
 
 func forkCommand(o origin, rig Rig, args ForkArgs) string {
@@ -87,7 +95,7 @@ func (e *Engine) planFirstOf(ctx context.Context, w *world, p *Plan, add additio
 	seat := seatOfMember(args.Pod, add.Pod.Members[0])
 	st := seatStart{Address: address}
 	d := declaredSource{Mode: "fork", From: o.name(), Session: o.session.ID, Parent: tokenDigest(o.parent)}
-	from := parent{o.parent, "the conversation of " + o.name(), o.name()}
+	from := o.parentOf()
 	if args.KeepImage {
 		d.Mode, d.Image, d.Version = "agent_image", args.ImageName, args.ImageVersion
 		from.source += ", by agent image " + args.ImageName + " v" + args.ImageVersion

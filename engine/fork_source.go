@@ -58,6 +58,12 @@ func (e *Engine) originOf(ctx context.Context, w *world, ref string) (origin, er
 			return origin{}, err
 		}
 	}
+	return e.originAt(ctx, w, seat, true), nil
+}
+
+// originAt judges the present occupant of a seat as a source. Without a look at
+// its screen nothing is said of whether it is in mid-turn.
+func (e *Engine) originAt(ctx context.Context, w *world, seat Seat, look bool) origin {
 	o := origin{seat: seat, address: w.address(seat), session: w.latest[seat.ID]}
 	switch {
 	case seat.Runtime == RuntimeTerminal:
@@ -65,14 +71,14 @@ func (e *Engine) originOf(ctx context.Context, w *world, ref string) (origin, er
 	case o.session.ID == "":
 		o.refuse = Errorf("resume_token_unavailable", "the seat never had an occupant").WithHint("launch it and prompt it once")
 	default:
-		e.readOrigin(ctx, w, &o)
+		e.readOrigin(ctx, w, &o, look)
 	}
-	return o, nil
+	return o
 }
 
 // readOrigin asks the running client for the conversation that it writes: after
 // /clear it is another than the one on record. The record is the second source.
-func (e *Engine) readOrigin(ctx context.Context, w *world, o *origin) {
+func (e *Engine) readOrigin(ctx context.Context, w *world, o *origin, look bool) {
 	token := o.session.Token.Reveal()
 	rt, err := e.runtime(o.seat.Runtime)
 	if err != nil {
@@ -80,24 +86,28 @@ func (e *Engine) readOrigin(ctx context.Context, w *world, o *origin) {
 		return
 	}
 	if at := w.locate(o.seat.ID); at.presence == Present && !at.dead {
-		probe := e.probeLive(ctx, w, o.seat, o.session, at.pane)
+		probe := e.probeLive(w, o.seat, o.session, at.pane)
+		if look {
+			probe.Screen = e.screen(ctx, at.pane.ID)
+		}
 		if id := rt.Identify(ctx, probe); id.Proven && !id.Token.Empty() {
 			o.cleared = token != "" && !SameNativeID(id.Token.Reveal(), token)
 			token = id.Token.Reveal()
 		}
-		o.busy = rt.Activity(ctx, probe).State == ActivityBusy
+		o.busy = look && rt.Activity(ctx, probe).State == ActivityBusy
 	}
 	if token == "" {
 		o.refuse = Errorf("resume_token_unavailable", "no conversation of %s is on record", o.name()).
-			WithHint("prompt it once, then try again")
+			WithHint(promptOnce)
 		return
 	}
 	o.parent = NewParentToken(token)
 }
 
-// probeLive gathers what a runtime needs to judge an occupant that runs.
-func (e *Engine) probeLive(ctx context.Context, w *world, seat Seat, s Session, pane Pane) Probe {
-	p := Probe{Seat: seat, Address: w.address(seat), Session: s, Pane: pane, Started: s.CreatedAt, Now: w.now, Screen: e.screen(ctx, pane.ID)}
+// probeLive gathers what a runtime needs to judge an occupant that runs, but for
+// its screen.
+func (e *Engine) probeLive(w *world, seat Seat, s Session, pane Pane) Probe {
+	p := Probe{Seat: seat, Address: w.address(seat), Session: s, Pane: pane, Started: s.CreatedAt, Now: w.now}
 	// Unreadable reports count as none: the client's own files decide.
 	p.Run, p.RunKnown, _ = e.d.Occupants.RunState(s.ID)
 	p.Signals, _ = e.d.Occupants.Signals(s.ID)
@@ -109,7 +119,12 @@ type parent struct {
 	token  ParentToken
 	called string // in refusals: "conversation <id>" only where the operator wrote the id
 	source string // on record: seat and generation, or what is known instead
+	hint   string // what to do when it has no conversation yet; "" = it was named by its id
 }
+
+// promptOnce is what to do with a client that has written no conversation yet: it
+// keeps none before its first prompt.
+const promptOnce = "prompt it once, then try again: a client keeps no conversation before that"
 
 // forkFrom makes a start that forks a conversation, and collects every reason
 // why it cannot: a directory that is not the parent's, a parent that is not
@@ -146,8 +161,8 @@ func judgeParent(seat Seat, from parent, conv ConversationState) error {
 		return Errorf("fork_cwd_mismatch", "the seat's directory is %s, and %s began in %s", seat.Cwd, from.called, recorded).
 			WithHint("set the seat's cwd to %s: a client finds a conversation by its directory", recorded)
 	case conv.Exists == Absent:
-		return Errorf("fork_source_not_found", "%s has no %s: %s", seat.Runtime, from.called, orNone(conv.Why)).
-			WithHint("nothing is launched, and nothing fresh in its place; give the id of a conversation that was prompted")
+		return Errorf("fork_source_not_found", "%s has no %s: %s", seat.Runtime, strings.TrimPrefix(from.called, "the "), orNone(conv.Why)).
+			WithHint("%s", orText(from.hint, "nothing is launched, and nothing fresh in its place; give the id of a conversation that was prompted"))
 	case conv.Exists == Unknown:
 		return Errorf(CodeUnavailable, "whether %s has %s cannot be told: %s", seat.Runtime, from.called, orNone(conv.Why)).
 			WithHint("make its folder readable and plan again")

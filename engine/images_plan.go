@@ -123,7 +123,7 @@ func (e *Engine) capture(ctx context.Context, p *Plan, o origin, n *NewImage) {
 	switch {
 	case conv.Exists == Absent:
 		p.Block(Errorf("fork_source_not_found", "the conversation of %s is not on disk: %s", o.name(), orNone(conv.Why)).
-			WithHint("prompt it once, then try again"))
+			WithHint(promptOnce))
 	case conv.Exists == Unknown:
 		p.Block(Errorf(CodeUnavailable, "whether the conversation of %s exists cannot be told: %s", o.name(), orNone(conv.Why)).
 			WithHint("make its folder readable and plan again"))

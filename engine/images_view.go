@@ -57,7 +57,17 @@ func (e *Engine) PreviewImage(ctx context.Context, ref string) (ImagePreview, er
 	if err != nil {
 		return ImagePreview{}, err
 	}
-	return ImagePreview{ImageView: v, Source: e.sinceImage(ctx, v.Image), Starter: ImageStarter(v.Image)}, nil
+	return e.LookAtImage(ctx, v), nil
+}
+
+// LookAtImage is PreviewImage of an image that was read before. It looks at the
+// source's transcript and at nothing else.
+func (e *Engine) LookAtImage(ctx context.Context, v ImageView) ImagePreview {
+	out := ImagePreview{ImageView: v, Source: e.sinceImage(ctx, v.Image)}
+	if !v.Link {
+		out.Starter = ImageStarter(v.Image)
+	}
+	return out
 }
 
 // find is FindImage over the view.

@@ -150,6 +150,14 @@ func seatActions() []*action {
 			in: scopeOps, foot: 10, disabled: (*Model).whyNoRow, run: (*Model).openOperation,
 		},
 		{
+			id: "open-image", keys: []string{"enter"}, label: "look inside", help: "go between the list and what is known of the image; inside, copy takes the spec", group: groupAct,
+			in: scopeImages, foot: 10, disabled: (*Model).whyNoRow, run: (*Model).openImage,
+		},
+		{
+			id: "agent-image-sync", keys: nil, label: "sync agent images", help: "read the agent images and the folders of specs anew, and say what is there", group: groupAct,
+			in: scopeScreens, disabled: (*Model).whyNoLibrary, run: (*Model).syncImages,
+		},
+		{
 			id: "open-event", keys: []string{"enter"}, label: "open", help: "the whole event with its payload", group: groupAct,
 			in: scopeEvents, foot: 10, disabled: (*Model).whyNoRow, run: (*Model).openEvent,
 		},
@@ -159,7 +167,7 @@ func seatActions() []*action {
 		},
 		{
 			id: "reload", keys: []string{"r"}, help: "read the list again", group: groupAct,
-			in: scopeOps | scopeEvents | scopeSeat, run: (*Model).reload,
+			in: scopeOps | scopeEvents | scopeSeat | scopeImages, run: (*Model).reload,
 		},
 	}
 }

@@ -173,6 +173,23 @@ func edgeFacts(s *engine.SeatView) []fact {
 	return out
 }
 
+// withLineage adds to the seat it was forked from when that was, and who did it.
+// The seat may have been resumed since, so only its history can tell.
+func (m *Model) withLineage(facts []fact, tenures []engine.Tenure) []fact {
+	for _, t := range tenures { // newest first
+		if t.Kind != "fork" && (t.Kind != "handover" || t.Continuity != engine.ContinuityForked) {
+			continue
+		}
+		for i := range facts {
+			if facts[i].key == "parent" {
+				facts[i].note = ago(m.now, t.StartedAt) + byWord(t.Operator)
+			}
+		}
+		break
+	}
+	return facts
+}
+
 // historyFacts lists a seat's occupants through time, newest first.
 func (m *Model) historyFacts(sessions []engine.Session, tenures []engine.Tenure) []fact {
 	if len(sessions)+len(tenures) == 0 {

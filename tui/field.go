@@ -30,6 +30,8 @@ type field struct {
 	empty    string // what an empty text means
 	choices  []Choice
 	load     func(ctx context.Context) ([]Choice, error) // live choices, read when the wizard opens
+	prefer   string                                      // the live choice that the cursor goes to
+	from     func() []Choice                             // choices that follow from other answers, in place of the list
 	check    func(value string) string                   // says what is wrong with an answer, "" when nothing is
 
 	input   *input
@@ -46,13 +48,22 @@ func (f *field) takesText() bool {
 	return f.kind == fieldText || f.kind == fieldPick || f.kind == fieldFree
 }
 
+// all gives every choice.
+func (f *field) all() []Choice {
+	if f.from != nil {
+		return f.from()
+	}
+	return f.choices
+}
+
 // matching gives the choices that hold what was typed.
 func (f *field) matching() []Choice {
+	all := f.all()
 	if f.kind == fieldMany || f.input == nil || f.input.text() == "" {
-		return f.choices
+		return all
 	}
 	var out []Choice
-	for _, c := range f.choices {
+	for _, c := range all {
 		if matches(f.input.text(), c.Value, c.Label, c.Note) {
 			out = append(out, c)
 		}
@@ -76,6 +87,9 @@ func (f *field) edited() {
 // known of it now. What was typed or chosen stays chosen.
 func (f *field) offer(choices []Choice) {
 	was := f.value()
+	if was == "" {
+		was = f.prefer
+	}
 	for _, c := range choices {
 		at := slices.IndexFunc(f.choices, func(old Choice) bool { return old.Value == c.Value })
 		if at >= 0 {
@@ -92,6 +106,13 @@ func (f *field) offer(choices []Choice) {
 		if f.takesText() && c.Value == was {
 			f.at = i
 		}
+	}
+}
+
+// settle keeps the cursor among choices that other answers may have changed.
+func (f *field) settle() {
+	if f.from != nil {
+		f.at = max(min(f.at, len(f.matching())-1), 0)
 	}
 }
 
@@ -154,6 +175,9 @@ func (f *field) wrong() string {
 		return m[f.at].Reason
 	}
 	if v == "" {
+		if f.kind == fieldPick && f.input != nil && f.input.text() != "" {
+			return "nothing here matches that"
+		}
 		if f.required {
 			return "needed"
 		}
@@ -205,7 +229,9 @@ func (f *field) view(b brush, w, room int, active bool) []string {
 	}
 	indent := strings.Repeat(" ", 2+label)
 	if wrong := f.wrong(); wrong != "" {
-		out = append(out, b.line(w, false, seg{toneText, indent}, seg{toneNeed, wrong}))
+		for _, l := range wrap(clean(wrong), w-2-label) {
+			out = append(out, b.line(w, false, seg{toneText, indent}, seg{toneNeed, l}))
+		}
 	}
 	if f.help != "" && room > choicesShown {
 		for _, l := range wrap(f.help, w-2-label) {

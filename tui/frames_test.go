@@ -18,11 +18,14 @@ func text(v any) string { return reflect.ValueOf(v).String() }
 // sizes are the terminals every frame is drawn on.
 var sizes = []struct{ w, h int }{{200, 50}, {120, 40}, {100, 30}, {80, 24}, {60, 20}, {40, 12}}
 
-// states are the situations of the golden frames: how to get there.
-var states = []struct {
+// state is a situation of the golden frames: its name, and how to get there.
+type state struct {
 	name string
 	go_  func(d *driver)
-}{
+}
+
+// states are the situations of the golden frames.
+var states = append([]state{
 	{"fleet", func(*driver) {}},
 	{"fleet-facts", func(d *driver) { d.keys("j", "tab") }},
 	{"fleet-filter", func(d *driver) { d.keys("/", "codex") }},
@@ -100,7 +103,7 @@ var states = []struct {
 		d.fire(typePause)
 		d.keys("enter")
 	}},
-}
+}, imageStates...)
 
 func acked(d *driver) *engine.Fleet {
 	f := *tuitest.Fleet(7)

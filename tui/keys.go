@@ -20,6 +20,7 @@ const (
 	scopePressure
 	scopeWall
 	scopeSeat
+	scopeImages
 	scopeOps
 	scopeEvents
 
@@ -36,7 +37,7 @@ const (
 	scopeRun     // wizard: steps under way
 	scopeReceipt // wizard: what happened
 
-	scopeScreens = scopeFleet | scopeAttention | scopePressure | scopeWall | scopeSeat | scopeOps | scopeEvents
+	scopeScreens = scopeFleet | scopeAttention | scopePressure | scopeWall | scopeSeat | scopeImages | scopeOps | scopeEvents
 	scopeSeats   = scopeFleet | scopeAttention | scopePressure | scopeWall | scopeSeat
 	scopeDialogs = scopePick | scopeChoose | scopeRead | scopeSend | scopeAsk | scopePlan | scopePreview | scopeConfirm |
 		scopeName | scopeRun | scopeReceipt
@@ -45,7 +46,7 @@ const (
 // scopeNames are the words for single scopes, in help and refusals.
 func scopeNames() map[scope]string {
 	return map[scope]string{
-		scopeFleet: "Fleet", scopeAttention: "Attention", scopePressure: "Pressure", scopeWall: "Wall", scopeSeat: "Seat",
+		scopeFleet: "Fleet", scopeAttention: "Attention", scopePressure: "Pressure", scopeWall: "Wall", scopeSeat: "Seat", scopeImages: "Images",
 		scopeOps: "Operations", scopeEvents: "Events", scopeFilter: "filter", scopePick: "search list", scopeChoose: "choice",
 		scopeRead: "text", scopeSend: "message", scopeAsk: "wizard questions", scopePlan: "wizard planning",
 		scopePreview: "wizard preview", scopeConfirm: "wizard confirmation", scopeName: "wizard name", scopeRun: "wizard run",

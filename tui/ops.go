@@ -280,6 +280,8 @@ func (m *Model) reload() tea.Cmd {
 		return tea.Batch(s.read(m), s.readJournal(m))
 	case *eventsScreen:
 		return s.read(m)
+	case *imagesScreen:
+		return s.sync(m)
 	case *seatScreen:
 		s.askedFor = ""
 		return s.refresh(m)

@@ -76,6 +76,7 @@ type frameOf struct {
 type subject struct {
 	seat  *engine.SeatView
 	rig   *engine.RigView
+	image *engine.ImageView
 	item  *engine.AttentionItem
 	copy  string // what `y` copies
 	topic string // what `e` asks about

@@ -101,7 +101,7 @@ func (p *plain) seat(text string) {
 	if err != nil {
 		p.say("history: %s", clean(errorText(err)))
 	}
-	for _, f := range append(facts, p.m.historyFacts(sessions, tenures)...) {
+	for _, f := range append(p.m.withLineage(facts, tenures), p.m.historyFacts(sessions, tenures)...) {
 		if strings.HasPrefix(f.key, "h/") {
 			p.say("%s", f.value)
 			continue

@@ -58,8 +58,8 @@ func (p *plain) aim(w *wizard, target string) bool {
 			return true
 		}
 	}
-	if w.def.verb == engine.VerbUp {
-		return true // a spec
+	if w.def.verb == engine.VerbUp || imageVerb(w.def.verb) || strings.HasPrefix(target, imagePrefix) {
+		return true // a spec, or an image
 	}
 	s := p.find(target)
 	if s == nil {
@@ -82,15 +82,18 @@ func (p *plain) ask(f *field, target string) bool {
 		if err != nil {
 			p.say("The choices cannot be read: %s", clean(errorText(err)))
 		}
-		f.choices = append(f.choices, choices...)
+		f.offer(choices)
 	}
-	if (f.id == "spec" || f.id == "rig") && target != "" {
+	if (f.id == "spec" || f.id == "rig" || f.id == "origin" || f.id == "image") && target != "" {
+		at := f.at
 		f.input.set(target)
 		f.edited()
 		if f.wrong() == "" {
 			p.say("%s: %s", f.label, f.value())
 			return true
 		}
+		f.input.set("") // it is the answer to another question
+		f.at = at
 	}
 	p.offer(f)
 	for {
@@ -117,7 +120,7 @@ func (p *plain) offer(f *field) {
 		}
 	}
 	p.say("%s? %s Offered: %s", f.label, clean(f.help), orNothing(offered))
-	for i, c := range f.choices {
+	for i, c := range f.all() {
 		note := clean(c.Note)
 		if c.Reason != "" {
 			note = "cannot: " + clean(c.Reason)
@@ -132,21 +135,22 @@ func (p *plain) answer(f *field, line string) {
 		return
 	}
 	n, err := strconv.Atoi(line)
-	numbered := err == nil && n >= 1 && n <= len(f.choices)
+	all := f.all()
+	numbered := err == nil && n >= 1 && n <= len(all)
 	switch f.kind {
 	case fieldToggle:
 		f.on = line == "yes" || line == "y"
 	case fieldMany:
 		f.picked = map[string]bool{}
 		for _, word := range words(line) {
-			if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= len(f.choices) {
-				word = f.choices[n-1].Value
+			if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= len(all) {
+				word = all[n-1].Value
 			}
 			f.picked[word] = true
 		}
 	case fieldPick, fieldFree:
 		if numbered {
-			line = f.choices[n-1].Value
+			line = all[n-1].Value
 		}
 		f.input.set(line)
 		f.edited()
@@ -256,6 +260,9 @@ func (p *plain) receipt(r *engine.Receipt, err error) {
 			if s.Error != nil {
 				p.say("    %s", clean(errorText(s.Error)))
 			}
+		}
+		for _, t := range extraWords(r.Extra) {
+			p.say("  %s", clean(t))
 		}
 		for _, t := range r.Warnings {
 			p.say("  warning: %s", clean(t))

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -69,6 +70,9 @@ func (m *Model) receipt(r *engine.Receipt, err error, cols int) []string {
 		for _, s := range r.Seats {
 			out = append(out, m.seatReceipt(s, cols)...)
 		}
+		for _, t := range extraWords(r.Extra) {
+			out = append(out, m.paragraph(toneText, "  "+m.brush.g.dot+" ", t, cols)...)
+		}
 		for _, t := range r.Warnings {
 			out = append(out, m.paragraph(toneNeed, "  ! ", t, cols)...)
 		}
@@ -91,6 +95,46 @@ func (m *Model) eventWord(r *engine.Receipt) string {
 		return ""
 	}
 	return ", event " + itoa(int(r.EventSeq))
+}
+
+// extraWords is what a receipt says beside its seats: of the library, what was
+// written, deleted and kept. It comes as values of the engine or, after another
+// process has applied the plan, as JSON: both are read as JSON.
+func extraWords(extra map[string]any) []string {
+	var doc struct {
+		Image *struct {
+			ID     string `json:"id"`
+			Pinned bool   `json:"pinned"`
+		} `json:"image"`
+		Deleted   []string `json:"deleted"`
+		Protected []struct {
+			Image   string                   `json:"image"`
+			Reasons []engine.ImageProtection `json:"reasons"`
+		} `json:"protected"`
+	}
+	b, err := json.Marshal(extra)
+	if err != nil || json.Unmarshal(b, &doc) != nil {
+		return nil
+	}
+	var out []string
+	if doc.Image != nil && doc.Image.ID != "" {
+		word := "not pinned"
+		if doc.Image.Pinned {
+			word = "pinned"
+		}
+		out = append(out, doc.Image.ID+", "+word)
+	}
+	for _, id := range doc.Deleted {
+		out = append(out, "deleted "+id)
+	}
+	for _, k := range doc.Protected {
+		var why []string
+		for _, p := range k.Reasons {
+			why = append(why, protectionWord(p.Code))
+		}
+		out = append(out, "kept "+k.Image+": protected by "+joinWords(", ", why...))
+	}
+	return out
 }
 
 // seatReceipt is one seat of a receipt: its outcome in the words of the record,

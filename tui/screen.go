@@ -7,14 +7,15 @@ import (
 // screenID names a screen.
 type screenID int
 
-// The screens. Restore and Images have places of their own in the order and come
-// with their verbs.
+// The screens. Restore has a place of its own in the order and comes with its
+// verbs.
 const (
 	screenFleet screenID = iota
 	screenAttention
 	screenPressure
 	screenWall
 	screenSeat
+	screenImages
 	screenOps
 	screenEvents
 )
@@ -38,6 +39,7 @@ func screenList() []screenInfo {
 		{screenPressure, "pressure", "Pressure", "context windows as gauges, fullest first", 3, scopePressure, nil},
 		{screenWall, "wall", "Wall", "as many live panes as fit", 4, scopeWall, nil},
 		{screenSeat, "seat", "Seat", "one seat: pane, status, evidence, occupants, work", 5, scopeSeat, (*Model).whyNoSeatScreen},
+		{screenImages, "images", "Images", "agent images: where they come from, what protects them, what they start", 7, scopeImages, nil},
 		{screenOps, "operations", "Operations", "running and past operations with their journals", 8, scopeOps, nil},
 		{screenEvents, "events", "Events", "the audit log, followed live", 9, scopeEvents, nil},
 	}
@@ -64,7 +66,7 @@ type screen interface {
 func newScreens() map[screenID]screen {
 	return map[screenID]screen{
 		screenFleet: newFleetScreen(), screenAttention: &attentionScreen{}, screenPressure: &pressureScreen{},
-		screenWall: &wallScreen{}, screenSeat: &seatScreen{}, screenOps: &opsScreen{}, screenEvents: &eventsScreen{follow: true},
+		screenWall: &wallScreen{}, screenSeat: &seatScreen{}, screenImages: &imagesScreen{}, screenOps: &opsScreen{}, screenEvents: &eventsScreen{follow: true},
 	}
 }
 
@@ -132,12 +134,15 @@ func (m *Model) lastScreen() tea.Cmd {
 	return m.show(m.trail[len(m.trail)-1])
 }
 
-// back goes one level back: a filter, then marks, then the screen before. On the
+// back goes one level back: a filter, what is looked into, then marks, then the
+// screen before. On the
 // first screen it does nothing, and it never quits.
 func (m *Model) back() tea.Cmd {
 	switch {
 	case m.filters[m.cur] != "":
 		return m.setFilter("")
+	case m.cur == screenImages && m.images().inside:
+		return m.openImage()
 	case len(m.marks) > 0:
 		m.marks, m.marked = map[string]bool{}, ""
 		return nil

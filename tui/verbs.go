@@ -9,10 +9,10 @@ import (
 // wizardDefs lists the verbs that have a wizard. A verb is one value; its
 // questions and the request they make are all there is to write for it.
 func wizardDefs() []wizardDef {
-	return []wizardDef{
+	return append([]wizardDef{
 		upDef(), downDef(), launchDef(), adoptDef(), releaseDef(), handoverDef(), forkDef(), compactDef(), stopDef(), cleanDef(), freshDef(),
 		clearDef(), modelDef(), tokenDef(), finishDef(), rollbackDef(), expandDef(), removeDef(), shrinkDef(),
-	}
+	}, imageDefs()...)
 }
 
 func upDef() wizardDef {

@@ -78,59 +78,6 @@ func modelDef() wizardDef {
 	return d
 }
 
-func forkDef() wizardDef {
-	return wizardDef{
-		verb: engine.VerbFork, keys: []string{"F"}, label: "fork", title: "Fork a seat", in: scopeSeats, foot: 43,
-		about: "a new seat that starts from a copy of this seat's conversation; this one goes on",
-		disabled: func(m *Model) string {
-			if s := m.here().seat; s != nil && s.Runtime == engine.RuntimeTerminal {
-				return "a terminal has no conversation to fork"
-			}
-			return m.whyNoSeat()
-		},
-		fields: func(m *Model, s subject) []*field {
-			return []*field{
-				rigField(m, s),
-				podField(s, true),
-				{id: "member", label: "Member", required: true, empty: "the new seat's name", check: checkName},
-				{id: "image", label: "Keep image", kind: fieldToggle, help: "keep the starting point in the library, pinned"},
-			}
-		},
-		target: seatTarget,
-		request: func(a answers, target string) engine.Request {
-			return engine.Request{Target: target, Args: args(engine.ForkArgs{
-				Rig: a.text("rig"), Pod: a.text("pod"), Member: a.text("member"), KeepImage: a.yes("image"),
-			})}
-		},
-	}
-}
-
-// podField offers the pods of the rig under the cursor; another rig's can be
-// typed.
-func podField(s subject, free bool) *field {
-	f := &field{id: "pod", label: "Pod", kind: fieldPick, required: true, empty: "type to search"}
-	if free {
-		f.kind = fieldFree
-	}
-	if s.rig == nil {
-		return f
-	}
-	for i, pod := range podsOf(s.rig) {
-		f.choices = append(f.choices, Choice{Value: pod.Name, Note: clean(pod.Label)})
-		if s.seat != nil && s.seat.Pod == pod.Name {
-			f.at = i
-		}
-	}
-	return f
-}
-
-func checkName(v string) string {
-	if engine.ValidName(v) {
-		return ""
-	}
-	return "letters, digits, dash and underscore, a letter or digit first, at most " + itoa(engine.MaxNameLen)
-}
-
 func expandDef() wizardDef {
 	return wizardDef{
 		verb: engine.VerbExpand, title: "Expand a rig", in: scopeScreens, disabled: whyNoRigs,
@@ -176,7 +123,7 @@ func shrinkDef() wizardDef {
 		verb: engine.VerbShrink, title: "Shrink a rig", in: scopeSeats, disabled: whyNoRigHere,
 		about: "take a pod with all its seats out of its rig for good",
 		fields: func(_ *Model, s subject) []*field {
-			return []*field{podField(s, false), workField(), reasonField(false)}
+			return []*field{podField(s), workField(), reasonField(false)}
 		},
 		target: func(_ *Model, s subject, _ answers) string {
 			if s.rig == nil {

@@ -50,6 +50,7 @@ func (w *wizard) key(m *Model, k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case w.phase == phaseAsk && w.field() != nil:
 		w.field().key(k)
+		w.settle()
 	case w.phase == phaseConfirm && w.nameNeeded() != "":
 		w.name.key(k)
 		return w.pause.light(m, typePause)
@@ -91,12 +92,20 @@ func (w *wizard) step(by int) tea.Cmd {
 // walk moves among the choices of a question, and past its end to the next one.
 func (w *wizard) walk(by int) tea.Cmd {
 	if f := w.field(); f != nil && f.walk(by) {
+		w.settle()
 		return nil
 	}
 	if next := w.at + by; next >= 0 && next < len(w.fields) {
 		w.at = next
 	}
 	return nil
+}
+
+// settle fits answers to others that they follow from.
+func (w *wizard) settle() {
+	for _, f := range w.fields {
+		f.settle()
+	}
 }
 
 func (w *wizard) toggle(*Model) tea.Cmd {
@@ -135,12 +144,16 @@ func (m *Model) whyNoApply() string {
 	case w.asked != 0 && !w.silent:
 		return "the plan is being made"
 	}
-	blocked := 0
+	blocked, steps := 0, 0
 	for _, p := range w.plans {
 		blocked += len(p.Blockers)
+		steps += len(p.Steps())
 	}
 	if blocked > 0 {
 		return plural(blocked, "blocker") + ": nothing can be applied until they are gone; " + m.reg.hint("replan") + " plans again"
+	}
+	if steps == 0 {
+		return "there is nothing to do: the plan has no steps"
 	}
 	return ""
 }
@@ -219,10 +232,11 @@ func seatsOf(p *engine.Plan) []string {
 	return out
 }
 
-// oneWay reports whether a step of the plan ends something for good.
+// oneWay reports whether a step of the plan ends something for good. To count a
+// fork cannot be taken back either, but ends nothing.
 func oneWay(p *engine.Plan) bool {
 	for _, s := range p.Steps() {
-		if s.Effect == engine.EffectOneWay {
+		if s.Effect == engine.EffectOneWay && s.Kind != engine.StepImageUsed {
 			return true
 		}
 	}

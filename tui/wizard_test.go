@@ -266,7 +266,7 @@ func TestUndoGoesThroughTheSameFrame(t *testing.T) {
 // Every verb can be asked for, planned and seen on every size, and its plan names
 // the verb and the target.
 func TestEveryVerbReachesItsPreview(t *testing.T) {
-	answers := map[string]string{"reason": "because", "member": "impl2", "fragment": "./more.yaml", "model": "opus", "spec": "./a.yaml", "discovered": "d-01", "token": "5e550041-0000-4000-8000-00000000a041"}
+	answers := map[string]string{"reason": "because", "member": "impl2", "fragment": "./more.yaml", "model": "opus", "spec": "./a.yaml", "discovered": "d-01", "name": "kept", "token": "5e550041-0000-4000-8000-00000000a041"}
 	for _, def := range wizardDefs() {
 		for _, s := range sizes {
 			d := drive(t, withCutOff(tuitest.Fleet(13), true), options())

@@ -157,12 +157,14 @@ func (w *wizard) question(m *Model, cols int) []string {
 		facts += ", " + itoa(oneway) + " of them cannot be undone"
 		k = toneNeed
 	}
-	out := []string{
-		m.brush.rule(cols, "apply this?", toneNeed),
-		m.brush.line(cols, false, seg{toneStrong, what}),
-		m.brush.line(cols, false, seg{k, facts}),
-		m.brush.blank(cols, 1)[0],
+	out := []string{m.brush.rule(cols, "apply this?", toneNeed)}
+	for i, l := range wrap(what, cols) { // a long name takes the place of the empty line
+		if i < 2 {
+			out = append(out, m.brush.line(cols, false, seg{toneStrong, l}))
+		}
 	}
+	out = append(out, m.brush.line(cols, false, seg{k, facts}))
+	out = m.brush.fill(out, cols, confirmRows-2)
 	return append(m.brush.fill(append(out, w.answerLine(m, cols)), cols, confirmRows-1), m.brush.blank(cols, 1)...)
 }
 
@@ -176,7 +178,7 @@ func (w *wizard) answerLine(m *Model, cols int) string {
 	if name == "" {
 		return m.brush.line(cols, false, seg{toneAccent, m.reg.hint("confirm")}, seg{toneText, " applies the plan"}, back)
 	}
-	label := "type " + name + ": "
+	label := "type " + cutMiddle(name, max(cols-width("type : ")-8, 4)) + ": " // the whole name stands above
 	field := min(width(name)+6, max(cols-width(label), 4))
 	rest := max(cols-width(label)-field, 0)
 	hint := []seg{back}

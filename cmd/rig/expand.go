@@ -70,8 +70,9 @@ func (c *cli) forkCmd() *cobra.Command {
 	var m mutation
 	var args engine.ForkArgs
 	cmd := &cobra.Command{
-		Use: "fork <source-seat>", Short: "Add a seat that starts from another seat's conversation", Args: cobra.ExactArgs(1),
-		Long: "The child takes over agent, profile, directory, model, effort, role, policies, label and environment of the source, and gets a conversation of its own.\n" +
+		Use: "fork <source>", Short: "Add a seat that starts from another seat's conversation, or from an image", Args: cobra.ExactArgs(1),
+		Long: "The source is a seat, the name of its session, or agent-image:<name>[:<version>].\n" +
+			"The child takes over agent, profile, directory, model, effort, role, policies, label and environment of the source, and gets a conversation of its own.\n" +
 			"The source goes on untouched. Nothing is typed into the child: `rig whoami` in it tells its own seat.",
 		RunE: func(cmd *cobra.Command, a []string) error {
 			req, err := m.request(engine.VerbFork, a[0], args)

@@ -141,6 +141,9 @@ func seat(r engine.RigView, c cast, n int) engine.SeatView {
 		s.Activity.Source, s.Activity.Confidence = "pane", engine.ConfidenceLow
 		s.Activity.Competing = []engine.Reading{{State: engine.ActivityIdle, Why: "", Source: "hook", Rule: "Stop", At: now.Add(-4 * time.Minute), Confidence: engine.ConfidenceLow}}
 	}
+	if c.outcome == engine.ContinuityForked {
+		s.ForkedFrom = engine.Address("dev", "impl", r.Name) + " (generation 1)"
+	}
 	if c.member == "review" {
 		s.Activity.Draft, s.Origin = "also check the migr", engine.OriginClaimed
 	}

@@ -28,6 +28,9 @@ func (c *Console) Plan(_ context.Context, r engine.Request) (*engine.Plan, error
 	p.AddFact("seat/dev-impl@shop/generation", fmt.Sprint(2+moves))
 	p.AddFact("server/epoch", "4711-1773480000")
 	p.Phases = phases(r)
+	if c.libraryPlan(p) {
+		return p, nil
+	}
 	for _, s := range p.Steps() {
 		if s.Seat != "" && len(p.Intents) < 12 && (len(p.Intents) == 0 || p.Intents[len(p.Intents)-1].Seat != s.Seat) {
 			p.Intents = append(p.Intents, engine.Intent{Seat: s.Seat, Action: intent(r.Verb), Reason: "as asked"})
@@ -167,6 +170,7 @@ func (c *Console) receipt(p *engine.Plan) *engine.Receipt {
 		}
 		r.Seats = append(r.Seats, s)
 	}
+	r.Extra = libraryExtra(p)
 	return r
 }
 
