@@ -124,6 +124,8 @@ func DirectiveText(d Directive, gaps []string) string {
 	if d.Packet != "" {
 		item("Read the restore packet %s: restore-instructions.md first, then the latest transcript.", d.Packet)
 	}
+	item("Read what the seat has kept, where it exists: `rig context get seat:RECAP.md`, then `rig context get seat:LEARNED.md`.")
+	item("`rig context work-install` lists what the project declares: read what your task needs of it.")
 	item("Then restate: identity, current work, why it matters, next owner, relevant files, constraints.")
 	for _, g := range gaps {
 		fmt.Fprintf(&b, "Gap: %s.\n", g)

@@ -48,28 +48,11 @@ func (r *run) packetInput(ctx context.Context, s Step, seat Seat) (PacketInput, 
 	if err != nil {
 		return PacketInput{}, err
 	}
-	last := w.latest[seat.ID]
-	in := PacketInput{
-		OpID: r.plan.ID, Seat: seat, Address: s.Seat, Session: last, Reason: r.plan.Reason, Operator: r.plan.Operator.String(), Now: w.now,
-	}
-	id := r.e.identify(w, seat)
-	in.Peers, in.Edges = id.Peers, id.Edges
+	in, err := r.e.gather(ctx, w, seat, w.latest[seat.ID])
+	in.OpID, in.Reason, in.Operator = r.plan.ID, r.plan.Reason, r.plan.Operator.String()
 	if at := w.locate(seat.ID); at.presence == Present {
 		in.Screen = r.e.screen(ctx, at.pane.ID)
 	}
-	rt, err := r.e.runtime(seat.Runtime)
-	if err != nil {
-		return in, err
-	}
-	if f, ok := rt.(transcriptFinder); ok {
-		in.Transcript, in.TranscriptW = f.Transcript(ctx, last, seat.Cwd)
-	} else {
-		in.TranscriptW = "this runtime keeps no transcript"
-	}
-	err = r.e.d.Store.Read(ctx, func(rd Reader) error {
-		in.Work, err = rd.Work(seat.ID)
-		return err
-	})
 	return in, err
 }
 

@@ -33,8 +33,10 @@ type PacketInput struct {
 	Peers       []Peer
 	Edges       []EdgeView
 	Work        []WorkItem
-	Transcript  string // path of its native transcript, "" = not found
-	TranscriptW string // why it was not found
+	Startup     []string // files that the seat's startup names
+	FromRecord  bool     // edges, work and startup were read from the record
+	Transcript  string   // path of its native transcript, "" = not found
+	TranscriptW string   // why it was not found
 	Now         time.Time
 }
 
@@ -46,6 +48,15 @@ type Handoff struct {
 	Digest  string   `json:"digest"`         // of the prompt
 	Gaps    []string `json:"gaps,omitempty"` // what could not be gathered, with why
 	Sources []string `json:"sources,omitempty"`
+}
+
+// SeatScheme begins the address of a seat's own file, such as seat:RECAP.md: also
+// where a startup block names its files.
+const SeatScheme = "seat:"
+
+// seatFiles is what Contexts offers when it knows where a seat's own files are.
+type seatFiles interface {
+	SeatFile(address, ref string) (string, error)
 }
 
 // Chain is what a seat has kept.

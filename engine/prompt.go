@@ -16,13 +16,13 @@ const maxPrompt = 100 << 10
 // prompt that goes as an argument: who it is, then the files and texts in
 // delivery order. Without startup material there is no prompt: nobody asked for
 // a turn. The second value is a digest of what was read.
-func openingPrompt(address string, m MemberSpec, moment Moment) (prompt, digest string, err error) {
+func (e *Engine) openingPrompt(address string, m MemberSpec, moment Moment) (prompt, digest string, err error) {
 	var parts []string
 	for _, f := range m.Launch.Files {
 		if !slices.Contains(f.AppliesOn, moment) {
 			continue
 		}
-		text, err := readStartupFile(f)
+		text, err := e.startupText(address, f)
 		if err != nil {
 			return "", "", err
 		}
@@ -45,6 +45,30 @@ func openingPrompt(address string, m MemberSpec, moment Moment) (prompt, digest 
 	}
 	sum := sha256.Sum256([]byte(prompt))
 	return prompt, hex.EncodeToString(sum[:8]), nil
+}
+
+// startupText reads a startup file. A file of the seat's own, such as seat:RECAP.md,
+// that was never written is no fault of the spec: the occupant is told so.
+func (e *Engine) startupText(address string, f StartupFile) (string, error) {
+	if !f.OfSeat() {
+		return readStartupFile(f)
+	}
+	keeper, ok := e.d.Contexts.(seatFiles)
+	if !ok {
+		return "", Errorf(CodeNotSupported, "this build keeps no files of a seat").On("", f.Path).WithHint("take %s off the startup files", f.Path)
+	}
+	path, err := keeper.SeatFile(address, f.Path)
+	if err != nil {
+		return "", err
+	}
+	b, err := os.ReadFile(path)
+	switch {
+	case os.IsNotExist(err):
+		return "(" + f.Path + " was never written for this seat.)", nil
+	case err != nil:
+		return "", Errorf("startup_file_missing", "%s cannot be read", f.Path).Wrap(err).WithHint("check %s", path)
+	}
+	return "# " + f.Path + "\n\n" + strings.TrimSpace(string(b)), nil
 }
 
 func readStartupFile(f StartupFile) (string, error) {

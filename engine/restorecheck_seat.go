@@ -122,7 +122,7 @@ func (k *seatCheck) startup(contexts map[string]StartupContext, fresh bool) {
 		return
 	}
 	for _, f := range m.Launch.Files {
-		if _, err := os.Stat(f.Abs); err != nil && f.Required {
+		if _, err := os.Stat(f.Abs); err != nil && f.Required && !f.OfSeat() {
 			k.add("startup-context", grade, "startup file "+f.Path+" is not there", f.Abs, "put it back, or mark it required: false")
 			return
 		}

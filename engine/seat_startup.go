@@ -66,7 +66,7 @@ func checkStartup(seat Seat, c StartupContext) error {
 		return nil
 	}
 	for _, f := range m.Launch.Files {
-		if f.Abs == "" || !slices.Contains(startupHints, f.Hint) {
+		if f.Abs == "" && !f.OfSeat() || !slices.Contains(startupHints, f.Hint) {
 			return bad("file", f.Path+" "+f.Hint)
 		}
 		if err := moments(f.AppliesOn); err != nil {

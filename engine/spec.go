@@ -170,6 +170,9 @@ type StartupFile struct {
 	AppliesOn []Moment `json:"applies_on"`
 }
 
+// OfSeat reports whether the file is one of the seat's own, such as seat:RECAP.md.
+func (f StartupFile) OfSeat() bool { return strings.HasPrefix(f.Path, SeatScheme) }
+
 // StartupAction is a line typed into the occupant at its start.
 type StartupAction struct {
 	Type       string   `json:"type"` // slash_command or send_text

@@ -96,6 +96,9 @@ func (r *resolver) layer(s engine.StartupSpec, dir string, at func(i int) string
 	out := engine.StartupSpec{Files: slices.Clone(s.Files), Actions: s.Actions}
 	for i := range out.Files {
 		f := &out.Files[i]
+		if f.OfSeat() {
+			continue // the seat's own file, found when the prompt is made
+		}
 		f.Abs = filepath.Join(dir, f.Path)
 		if why := fileFault(f.Abs); why != "" {
 			path := at(i)

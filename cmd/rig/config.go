@@ -48,6 +48,9 @@ type config struct {
 	Images struct {
 		SpecRoots []string `yaml:"spec_roots" default:"[]" help:"folders that are also searched for specs that refer to agent images"`
 	} `yaml:"images"`
+	Projects struct {
+		Roots []string `yaml:"roots" default:"[]" help:"folders with a rig-project.yaml, beside those around a seat"`
+	} `yaml:"projects"`
 	Keys map[string]keyList `yaml:"keys" default:"{}" help:"action: key or list of keys of the console; rig config keys lists the actions"`
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rig/engine"
+	"rig/engine/packet"
 	"rig/specs"
 )
 
@@ -26,6 +27,7 @@ var unknownCodes = map[engine.Code]bool{
 	engine.CodeTmuxProbeFailed: true, engine.CodeUnavailable: true, engine.CodeRecordDamaged: true,
 	engine.CodeRecordNewer: true, engine.CodeTmuxTooOld: true, "invalid_window": true,
 	engine.CodeMissingModel: true, engine.CodeMissingToken: true, engine.CodeFreshRequired: true, engine.CodeRefreshFailed: true,
+	packet.CodeBadName: true, packet.CodeProvenance: true, packet.CodeUndetected: true,
 }
 
 // exitCode maps a code to what the process exits with.

@@ -16,7 +16,7 @@ import (
 func (s Seats) Chain(_ context.Context, seat engine.Seat, address string) (engine.Chain, error) {
 	dir := s.Dir(address)
 	var c engine.Chain
-	for _, f := range []struct{ name, label string }{{recapName, "recap"}, {"LEARNED.md", "learned"}} {
+	for _, f := range []struct{ name, label string }{{recapName, "recap"}, {learnedName, "learned"}} {
 		a, err := artifact(filepath.Join(dir, f.name), f.label, "seat:"+f.name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):

@@ -13,7 +13,6 @@ import (
 	"unicode/utf8"
 
 	"rig/engine"
-	"rig/engine/transcript"
 )
 
 // Seats is where seats keep their files, and what makes the opening prompts of
@@ -74,24 +73,11 @@ func (s Seats) write(in engine.PacketInput) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	q := Request{
-		SourcePath: in.Transcript, SourceRuntime: transcript.Runtime(in.Seat.Runtime), SourceSession: in.Address, SourceCwd: in.Seat.Cwd,
-		Target: filepath.Join(base, packetPrefix(in.Seat)+in.OpID), TargetRuntime: string(in.Seat.Runtime),
-		TargetWorkspaceRoot: in.Seat.Cwd, RolePointer: in.Seat.Role, CurrentWork: claimed(in), Now: in.Now,
-		Pointers: DurablePointers{Queue: queue(in.Work)},
-	}
-	// Why the occupant changed is not why the work matters; the latter is what
-	// the work items or the conversation itself say.
-	if in.Reason != "" {
-		q.Caveats = append(q.Caveats, "The occupant was changed for this reason: "+in.Reason)
-	}
-	chain, err := s.Chain(context.Background(), in.Seat, in.Address)
+	q, err := s.RequestOf(in)
 	if err != nil {
 		return Result{}, err
 	}
-	for _, a := range chain.Artifacts {
-		q.Pointers.Artifacts = append(q.Pointers.Artifacts, a.Address)
-	}
+	q.Target, q.TargetRuntime = filepath.Join(base, packetPrefix(in.Seat)+in.OpID), string(in.Seat.Runtime)
 	return Write(q)
 }
 

@@ -102,9 +102,10 @@ func (s *Summary) steps(section func(string), para func(string, ...any)) {
 	} else {
 		para("4. There is no full transcript in this packet.")
 	}
-	para("5. State this line, with the rig that `rig whoami` names: %q", RestoredFrom(*s))
-	para("6. Name the caveats below.")
-	para("7. Hand over to the next owner: %s.", strings.TrimRight(s.NextOwner, "."))
+	para("5. Run `rig context work-install` for what the project declares, and read what the task needs of it: a packet carries the work in flight alone.")
+	para("6. State this line, with the rig that `rig whoami` names: %q", RestoredFrom(*s))
+	para("7. Name the caveats below.")
+	para("8. Hand over to the next owner: %s.", strings.TrimRight(s.NextOwner, "."))
 }
 
 func (s *Summary) pointers(b *strings.Builder, section func(string)) {

@@ -24,6 +24,7 @@ const CodeNotAddressable engine.Code = "recap_not_addressable"
 const (
 	opRecap        = "recap-write"
 	recapName      = "RECAP.md"
+	learnedName    = "LEARNED.md"
 	supersededName = "recap-superseded"
 	maxRecap       = 1 << 20
 )

@@ -64,3 +64,9 @@ func stated(s string, counts Counts) string {
 	}
 	return s
 }
+
+// Clean makes a text safe to print: what a terminal would act on is removed, and
+// secrets are replaced; the counts say by kind how many.
+func Clean(text string) (string, Counts) {
+	return Redact(printable(strings.ToValidUTF8(text, "\uFFFD")))
+}

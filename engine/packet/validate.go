@@ -39,13 +39,13 @@ type Report struct {
 	Errors []Problem `json:"errors"`
 }
 
-// ExitCode is 2 for a packet with errors and 0 for one without; warnings do not
+// ExitCode is 1 for a packet with errors and 0 for one without; warnings do not
 // change it.
 func (r Report) ExitCode() int {
 	if r.Valid {
 		return 0
 	}
-	return 2
+	return 1
 }
 
 // severityOf: only the optional full transcript can have mere warnings.

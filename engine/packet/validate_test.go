@@ -103,7 +103,7 @@ func TestValidateFindsAndGrades(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if report.Valid != tt.valid || report.ExitCode() != map[bool]int{true: 0, false: 2}[tt.valid] {
+			if report.Valid != tt.valid || report.ExitCode() != map[bool]int{true: 0, false: 1}[tt.valid] {
 				t.Errorf("valid %v exit %d: %+v", report.Valid, report.ExitCode(), report.Errors)
 			}
 			found := false

@@ -2,6 +2,7 @@ package packet
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,18 +39,7 @@ type Result struct {
 // bad_name, packet_exists, packet_parent_absent, provenance_required,
 // runtime_undetected, transcript_unreadable) come before anything is written.
 func Write(q Request) (Result, error) {
-	if err := q.check(); err != nil {
-		return Result{}, err
-	}
-	parent, name, err := place(q.Target)
-	if err != nil {
-		return Result{}, err
-	}
-	rt, head, err := q.source()
-	if err != nil {
-		return Result{}, err
-	}
-	from, err := q.provenance(head)
+	parent, name, rt, from, err := q.settle()
 	if err != nil {
 		return Result{}, err
 	}
@@ -66,6 +56,57 @@ func Write(q Request) (Result, error) {
 	}
 	res.Path = filepath.Join(parent, name)
 	return res, nil
+}
+
+// settle refuses everything that can be refused before anything is written, and
+// gives the place of the packet and what it is made from.
+func (q *Request) settle() (parent, name string, rt transcript.Runtime, from provenance, err error) {
+	if err = q.check(); err != nil {
+		return
+	}
+	if parent, name, err = place(q.Target); err != nil {
+		return
+	}
+	rt, head, err := q.source()
+	if err != nil {
+		return
+	}
+	from, err = q.provenance(head)
+	return
+}
+
+// Preview is what [Write] would do, for a dry run.
+type Preview struct {
+	Path          string `json:"path"`
+	SourceRuntime string `json:"source_runtime"`
+	SourceRig     string `json:"source_rig"`
+	SourceCwd     string `json:"source_cwd"`
+	// SourceBytes is the size of the record that would be read.
+	SourceBytes   int64    `json:"source_bytes"`
+	TargetRig     string   `json:"target_rig"`
+	TargetRuntime string   `json:"target_runtime"`
+	Files         []string `json:"files"`
+}
+
+// Check refuses what [Write] would refuse before it writes, with the same errors,
+// and otherwise says what it would do. It writes nothing.
+func Check(q Request) (Preview, error) {
+	parent, name, rt, from, err := q.settle()
+	if err != nil {
+		return Preview{}, err
+	}
+	p := Preview{
+		Path: filepath.Join(parent, name), SourceRuntime: string(rt), SourceRig: from.rig, SourceCwd: cmp.Or(from.cwd, unknownCwd),
+		TargetRig: cmp.Or(q.TargetRig, from.rig), TargetRuntime: cmp.Or(q.TargetRuntime, string(transcript.RuntimeClaude)),
+		Files: []string{InstructionsName, LatestName, TouchedName, SummaryName},
+	}
+	if info, err := os.Stat(q.SourcePath); err == nil {
+		p.SourceBytes = info.Size()
+	}
+	if !q.NoFullTranscript {
+		p.Files = append(p.Files, FullName)
+	}
+	return p, nil
 }
 
 // place resolves the target's parent, links included, and makes sure that the
