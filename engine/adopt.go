@@ -1,6 +1,9 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"maps"
+)
 
 // Step kinds of adoption.
 const (
@@ -114,7 +117,11 @@ func doAdoptTag(ctx context.Context, r *run, s Step) (Evidence, error) {
 	}
 	g := Guard{Pane: d.Pane, Epoch: d.Epoch, PID: d.PID}
 	ev := Evidence{"pane": string(d.Pane), "pid": d.PID, "epoch": string(d.Epoch), "generation": next}
-	return ev, r.e.d.Mux.Adopt(ctx, g, seat.ID, genTag(next), r.plan.ID)
+	if err := r.e.d.Mux.Adopt(ctx, g, seat.ID, genTag(next), r.plan.ID); err != nil {
+		return ev, err
+	}
+	maps.Copy(ev, r.capture(ctx, s, seat, d.Pane))
+	return ev, nil
 }
 
 func undoAdoptTag(ctx context.Context, r *run, s Step) error {
@@ -139,7 +146,7 @@ func probeAdoptTag(ctx context.Context, r *run, s Step) (StepState, error) {
 }
 
 // commitAdopt binds the session. Nothing is claimed about continuity; the native
-// id is captured best effort by the observer.
+// id is what the client proved when its pane was marked, if it did.
 func commitAdopt(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
 	d, err := adopted(r)
 	if err != nil {
@@ -158,6 +165,7 @@ func commitAdopt(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
 		ID: r.e.d.IDs.New(), SeatID: seat.ID, Generation: int64(r.saw("tag").Int("generation")), Name: d.SessionName, Runtime: seat.Runtime,
 		Status: SessionRunning, Origin: OriginClaimed, Startup: StartupReady, CreatedAt: now,
 	}
+	r.withCaptured(s, &l.session)
 	if err := r.writeOccupant(tx, seatStart{Kind: "adopt", Source: "discovered session " + d.SessionName}, l); err != nil {
 		return nil, err
 	}
@@ -169,7 +177,7 @@ func commitAdopt(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
 	if err := tx.PutDiscovered(d); err != nil {
 		return nil, err
 	}
-	ev := Evidence{"pane": string(d.Pane), "session": d.SessionName, "generation": seat.Generation, "discovered": d.ID}
+	ev := Evidence{"pane": string(d.Pane), "session": d.SessionName, "generation": seat.Generation, "discovered": d.ID, "token": l.session.Token.String()}
 	r.settle(SeatReceipt{Seat: s.Seat, Action: "adopted", Generation: seat.Generation, Evidence: ev})
 	return ev, r.event(tx, "seat.adopted", seat, s.Seat, ev)
 }

@@ -79,9 +79,16 @@ func (e *Engine) planStops(w *world, p *Plan, rig Rig) (running int, units []str
 		p.AddFact("seat/"+address+"/generation", itoa(seat.Generation))
 		p.AddFact("seat/"+address+"/pane", at.presence.String()+" "+string(at.pane.ID)+deadWord(at.dead))
 		_, bound := w.bindings[seat.ID]
+		kept := keptSteps(w, seat, address, at)
 		if !bound && len(w.live[seat.ID]) == 0 {
 			p.Intents = append(p.Intents, Intent{address, "already_stopped", at.why})
-			continue
+			if len(kept) == 0 {
+				continue
+			}
+		}
+		steps := kept
+		if bound || len(w.live[seat.ID]) > 0 {
+			steps = append(steps, stopSteps(w, seat, address, at)...)
 		}
 		action := "clear"
 		if at.presence == Present {
@@ -91,12 +98,14 @@ func (e *Engine) planStops(w *world, p *Plan, rig Rig) (running int, units []str
 				action = "release"
 			}
 		}
-		p.Intents = append(p.Intents, Intent{address, action, at.why})
+		if len(steps) > len(kept) {
+			p.Intents = append(p.Intents, Intent{address, action, at.why})
+		}
 		p.SetInput("seatid/"+address, seat.ID)
 		units = append(units, address)
 		p.Phases = append(p.Phases, Phase{
 			ID: address, Unit: address, After: []string{"snapshot"}, Title: "Stop " + address,
-			Steps: stopSteps(w, seat, address, at),
+			Steps: steps,
 		})
 	}
 	return running, units

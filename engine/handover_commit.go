@@ -81,6 +81,7 @@ func (r *run) successor(seat Seat, s Step) (*launched, seatStart, error) {
 		ID: r.e.d.IDs.New(), SeatID: seat.ID, Generation: tagged, Name: d.SessionName, Runtime: seat.Runtime,
 		Status: SessionRunning, Origin: OriginClaimed, Startup: StartupReady, CreatedAt: now,
 	}
+	r.withCaptured(s, &l.session)
 	return l, seatStart{Address: s.Seat, Kind: "handover", Source: "discovered session " + d.SessionName}, nil
 }
 

@@ -206,8 +206,13 @@ func TestNoUndoOnAStoppedSeat(t *testing.T) {
 	}
 	b.run(t, request(engine.VerbDown, "team", engine.DownArgs{}))
 	p, err := b.e.Plan(context.Background(), undo)
-	if err != nil || len(p.Blockers) != 1 || p.Blockers[0].Code != "undo_impossible" || p.Blockers[0].Hint == "" {
-		t.Errorf("undo on a stopped seat: %v %+v", err, p)
+	if err != nil || p.Applicable() {
+		t.Fatalf("undo on a stopped seat: %v %+v", err, p)
+	}
+	for _, b := range p.Blockers {
+		if b.Code != "undo_impossible" || b.Hint == "" {
+			t.Errorf("undo on a stopped seat: %+v", b)
+		}
 	}
 }
 
@@ -344,5 +349,76 @@ func TestAWindowThatNobodyClosedIsClosedLater(t *testing.T) {
 	}
 	if panes := b.mux.Panes(); len(panes) != 1 || panes[0].ID != b.seat(t, "dev.m0").Pane {
 		t.Errorf("panes after the window: %+v", panes)
+	}
+}
+
+// TestFailedHandoverStandsOnRecord: continuity and binding are two outcomes. Which
+// of them a failure touches depends on where it happened.
+func TestFailedHandoverStandsOnRecord(t *testing.T) {
+	for _, c := range []struct {
+		at         string
+		fault      string
+		continuity engine.Continuity
+		binding    engine.BindingOutcome
+		generation int64
+	}{
+		{"never started", "create", engine.ContinuityFailed, engine.BindingUnchanged, 1},
+		{"not proven", "ready", engine.ContinuityFailed, engine.BindingUnchanged, 1},
+		{"bind broke", "swap", engine.ContinuityForked, engine.BindingFailed, 1},
+	} {
+		t.Run(c.at, func(t *testing.T) {
+			b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+			defer b.close(t)
+			b.run(t, upRequest())
+			before := b.seat(t, "dev.m0")
+			b.faults.Fail = func(call string, nth int) (bool, bool) { return call == c.fault && nth == 0, false }
+			p, err := b.e.Plan(context.Background(), handoverRequest("dev.m0", "fork:dev.m0"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			rec, err := b.e.Apply(context.Background(), p, nil)
+			b.faults.Fail = nil
+			if err != nil || rec.OK || len(rec.Seats) != 1 {
+				t.Fatalf("%+v %v", rec, err)
+			}
+			if s := rec.Seats[0]; s.Outcome != c.continuity || s.Binding != c.binding || s.Error == nil {
+				t.Errorf("the receipt says %s and %s: %+v", s.Outcome, s.Binding, s)
+			}
+			after := b.seat(t, "dev.m0")
+			if after.Binding != c.binding || after.Continuity != before.Continuity || after.Generation != c.generation || after.LastError == "" {
+				t.Errorf("the seat says %s and %s, %q", after.Continuity, after.Binding, after.LastError)
+			}
+			events, err := b.e.Events(context.Background(), engine.EventFilter{Types: []string{"seat.handover_failed"}})
+			if err != nil || len(events) != 1 || !strings.Contains(string(events[0].Payload), `"binding_outcome":"`+string(c.binding)+`"`) ||
+				!strings.Contains(string(events[0].Payload), `"continuity_outcome":"`+string(c.continuity)+`"`) {
+				t.Errorf("events %+v %v", events, err)
+			}
+			if rec := b.run(t, handoverRequest("dev.m0", "fresh")); !rec.OK || b.seat(t, "dev.m0").Binding != engine.BindingHandedOver {
+				t.Errorf("the next one: %+v", rec)
+			}
+		})
+	}
+}
+
+// TestFailureAfterTheCommitTakesNothingBack: the seat changed hands, and what is
+// missing is named.
+func TestFailureAfterTheCommitTakesNothingBack(t *testing.T) {
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+	defer b.close(t)
+	b.run(t, upRequest())
+	op := b.crash(t, handoverRequest("dev.m0", "fresh"), "go")
+	b.faults.Fail = func(call string, _ int) (bool, bool) {
+		return call == "type" || call == "submit" || call == "paste" || call == "kill", false
+	}
+	rec, err := b.e.Finish(context.Background(), op, nil)
+	b.faults.Fail = nil
+	if err != nil || len(rec.Seats) != 1 {
+		t.Fatalf("%+v %v", rec, err)
+	}
+	if s := rec.Seats[0]; s.Outcome != engine.ContinuityFresh || s.Binding != engine.BindingPartial || s.Generation != 2 || !s.ContextDelivered {
+		t.Errorf("the receipt says %s and %s: %+v", s.Outcome, s.Binding, s)
+	}
+	if s := b.seat(t, "dev.m0"); s.Binding != engine.BindingPartial || s.Continuity != engine.ContinuityFresh || s.Generation != 2 {
+		t.Errorf("the seat says %s and %s", s.Continuity, s.Binding)
 	}
 }

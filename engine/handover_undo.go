@@ -89,7 +89,7 @@ func (e *Engine) blockUndo(w *world, p *Plan, op Operation, seat Seat, old strin
 	case successorOf(op) != seat.Generation:
 		block("undo_impossible", hint, "a later occupant sits there: generation %d", seat.Generation)
 	case op.UndoUntil.IsZero():
-		block("undo_impossible", hint, "this handover kept no incumbent%s", "")
+		block("undo_impossible", hint, "no incumbent is kept for it%s", "")
 	case !op.UndoUntil.After(w.now):
 		block("undo_window_closed", hint, "the window closed at %s", op.UndoUntil.Local().Format("15:04:05"))
 	}
@@ -312,18 +312,23 @@ func (e *Engine) expireOne(ctx context.Context, w *world, op Operation) error {
 			}
 		}
 	}
-	return e.d.Store.Write(ctx, func(tx Tx) error {
-		now, err := tx.Operation(op.ID)
-		if err != nil || now.UndoUntil.IsZero() {
-			return err
-		}
-		now.UndoUntil = time.Time{}
-		if err := tx.UpdateOperation(&now); err != nil {
-			return err
-		}
-		_, err = tx.AppendEvent(Event{At: e.d.Clock.Now(), Type: "seat.undo_window_closed", OpID: op.ID, RigID: op.RigID, SeatID: op.SeatID, Seat: op.Target, Payload: mustJSON(map[string]any{})})
+	return e.d.Store.Write(ctx, func(tx Tx) error { return closeUndo(tx, e.d.Clock, op.ID, map[string]any{}) })
+}
+
+// closeUndo takes back the offer to undo an operation, with its event.
+func closeUndo(tx Tx, clock Clock, opID string, payload map[string]any) error {
+	op, err := tx.Operation(opID)
+	if err != nil || op.UndoUntil.IsZero() {
 		return err
+	}
+	op.UndoUntil = time.Time{}
+	if err := tx.UpdateOperation(&op); err != nil {
+		return err
+	}
+	_, err = tx.AppendEvent(Event{
+		At: clock.Now(), Type: "seat.undo_window_closed", OpID: op.ID, RigID: op.RigID, SeatID: op.SeatID, Seat: op.Target, Payload: mustJSON(payload),
 	})
+	return err
 }
 
 // undoPromote gives the staging session its own name back.

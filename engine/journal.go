@@ -225,6 +225,7 @@ func (r *run) finish() (*Receipt, error) {
 	rec.Operation = ReceiptOp{ID: r.op.ID, State: state, Build: r.e.d.Build}
 	r.judgeSnapshot(rec)
 	r.judgeRestore(rec)
+	tried := r.judgeHandover(rec)
 	r.op.State, r.op.EndedAt = state, r.e.d.Clock.Now()
 	r.op.Receipt = mustJSON(rec)
 	if rec.Error != nil {
@@ -236,6 +237,9 @@ func (r *run) finish() (*Receipt, error) {
 	defer cancel()
 	err := r.lease.fenced(ctx, func(tx Tx) error {
 		if err := r.closeRestores(tx, rec); err != nil {
+			return err
+		}
+		if err := r.closeHandover(tx, tried); err != nil {
 			return err
 		}
 		return tx.UpdateOperation(&op)

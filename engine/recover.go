@@ -212,6 +212,7 @@ func (e *Engine) finish(ctx context.Context, opID string, by closer, progress fu
 			}
 			if err := r.step(ctx, s); err != nil {
 				state = OpPartial
+				r.failed = append(r.failed, unitFailure{u.id, s.Seat, s, err})
 				r.warn("“" + s.Title + "” failed: " + err.Error())
 			}
 		}
@@ -227,7 +228,7 @@ func (r *run) skipPending(ctx context.Context, u *unit) {
 			}
 		}
 	}
-	if len(u.steps) > 0 && u.steps[0].Seat != "" {
+	if len(u.steps) > 0 && u.steps[0].Seat != "" && !r.hasFailed(u.steps[0].Seat) {
 		r.settle(SeatReceipt{
 			Seat: u.steps[0].Seat, Binding: BindingUnchanged, Action: "not_started",
 			Error: Errorf(CodeCancelled, "its part was cut off before its commit").WithHint("run the verb again for this seat"),
@@ -253,6 +254,7 @@ func (r *run) conclude(ctx context.Context, state OpState, event string) (*Recei
 		Warnings: r.warnings, Operation: ReceiptOp{r.op.ID, state, r.e.d.Build},
 	}
 	op := r.op
+	tried := r.judgeHandover(rec)
 	r.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
@@ -265,6 +267,9 @@ func (r *run) conclude(ctx context.Context, state OpState, event string) (*Recei
 			return err
 		}
 		rec.EventSeq = seq
+		if err := r.closeHandover(tx, tried); err != nil {
+			return err
+		}
 		op.State, op.EndedAt, op.Receipt = state, r.e.d.Clock.Now(), mustJSON(rec)
 		return tx.UpdateOperation(&op)
 	})

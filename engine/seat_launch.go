@@ -49,7 +49,9 @@ func planSeatLaunch(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	if err == nil {
 		s.freshPhase(ctx, member, hash, needs)
 	}
-	s.warnKept()
+	if !args.Stop || !s.live() {
+		s.warnKept()
+	}
 	s.change("generation", itoa(s.seat.Generation), itoa(s.next))
 	s.change("occupant", s.occupantWord(), occupantName(s.address, s.next)+", blank")
 	s.change("continuity outcome", orText(string(s.seat.Continuity), "unverified"), string(ContinuityFresh))
@@ -135,7 +137,7 @@ func (s *seatPlan) freshPhase(ctx context.Context, member MemberSpec, hash strin
 	ph := &s.p.Phases[before]
 	supersedes := s.toSupersede()
 	mark := s.step("mark", StepFreshMark, EffectReversible, "remember whom the blank occupant replaces", "supersedes", strings.Join(supersedes, " "))
-	mark.Seat, mark.Args["address"] = "", s.address // a launch that never began must not hide why: see skip
+	mark.Args["address"] = s.address
 	last := &ph.Steps[len(ph.Steps)-1]
 	last.Kind, last.Title = StepFreshOccupy, "record the blank occupant, its binding and the event"
 	last.Args = map[string]string{

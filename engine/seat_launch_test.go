@@ -130,19 +130,56 @@ func TestFreshLaunchRefusals(t *testing.T) {
 	}
 }
 
-// TestKeptFormerOccupantIsNamed: a handover's undo window keeps one, stopped.
-func TestKeptFormerOccupantIsNamed(t *testing.T) {
+// TestKeptFormerOccupantGoesWithTheSeat: a handover's undo window keeps one,
+// stopped. A verb that empties the seat ends it, and says so in its plan.
+func TestKeptFormerOccupantGoesWithTheSeat(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		req  engine.Request
+		left int // panes of the seat
+	}{
+		{stopRequest("dev.m0"), 0},
+		{freshRequest("dev.m0", true), 1},
+		{request(engine.VerbDown, "team", engine.DownArgs{}), 0},
+		{request(engine.VerbRemove, "team", engine.ShrinkArgs{Seat: "dev.m0"}), 0},
+	} {
+		t.Run(string(c.req.Verb), func(t *testing.T) {
+			t.Parallel()
+			b := newSeatBench(t)
+			handed := b.run(t, handoverRequest("dev.m0", "fresh"))
+			seat := b.seat(t, "dev.m0").ID
+			if _, text := b.planLines(t, c.req); !strings.Contains(text, "end the former occupant that an undo could still bring back (_rig-") {
+				t.Errorf("the plan does not say so:\n%s", text)
+			}
+			if rec := b.run(t, c.req); !rec.OK {
+				t.Fatalf("%+v", rec)
+			}
+			left := 0
+			for _, p := range b.mux.Panes() {
+				if p.Seat == seat {
+					left++
+				}
+			}
+			if op, _, err := b.e.Operation(context.Background(), handed.Operation.ID); err != nil || left != c.left || !op.UndoUntil.IsZero() {
+				t.Errorf("%d panes of the seat are left, want %d; the undo is offered until %s: %v", left, c.left, op.UndoUntil, err)
+			}
+		})
+	}
+}
+
+// TestKeptOfAStoppedSeatGoesDown: a seat that stands still and keeps a former
+// occupant is not passed over.
+func TestKeptOfAStoppedSeatGoesDown(t *testing.T) {
 	t.Parallel()
 	b := newSeatBench(t)
 	b.run(t, handoverRequest("dev.m0", "fresh"))
-	for _, req := range []engine.Request{stopRequest("dev.m0"), freshRequest("dev.m0", true)} {
-		p, err := b.e.Plan(context.Background(), req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "generation 1 is kept, stopped, in session _rig-") {
-			t.Errorf("%s: %v", req.Verb, p.Warnings)
-		}
+	b.mux.Drop(b.pane(t, "dev.m0").ID)
+	b.run(t, seatRequest(engine.VerbSeatClean, "dev.m0", struct{}{}))
+	if n := len(b.mux.Panes()); n != 2 {
+		t.Fatalf("%d panes", n)
+	}
+	if rec := b.run(t, request(engine.VerbDown, "team", engine.DownArgs{})); !rec.OK || len(b.mux.Panes()) != 0 {
+		t.Errorf("%+v, panes %+v", rec, b.mux.Panes())
 	}
 }
 

@@ -33,7 +33,6 @@ func planSeatStop(ctx context.Context, e *Engine, w *world, p *Plan) error {
 		s.block(CodeSessionNotLive, "`rig seat clean "+s.address+"` clears what is left of it", "its occupant does not run: %s", s.at.why)
 	}
 	s.stopPhase("")
-	s.warnKept()
 	s.change("occupant", s.occupantWord(), "")
 	s.stays("name, seat id, role, edges and inbound work of "+s.address, "its history and resume token", "every other seat and session")
 	return nil
@@ -44,10 +43,10 @@ func (s *seatPlan) stopPhase(unit string) {
 	s.warnCost()
 	s.p.Phases = append(s.p.Phases, Phase{
 		ID: "stop", Unit: unit, Title: "Stop " + s.address,
-		Steps: []Step{
+		Steps: append(keptSteps(s.w, s.seat, s.address, s.at),
 			s.step("stop", StepStop, EffectOneWay, "end tmux session "+orText(s.at.pane.Session, s.binding.SessionName)),
 			s.step("stopped", StepSeatStopped, EffectCommit, "record that "+s.address+" is empty, and the event"),
-		},
+		),
 	})
 }
 

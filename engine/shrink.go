@@ -122,17 +122,8 @@ func (e *Engine) planSeatRemoval(_ context.Context, w *world, p *Plan, rig Rig, 
 	p.AddFact("seat/"+address+"/generation", itoa(seat.Generation))
 	p.AddFact("seat/"+address+"/pane", at.presence.String()+" "+string(at.pane.ID)+deadWord(at.dead))
 	e.blockWork(w, p, seat, address, dropWork)
-	var steps []Step
 	args := map[string]string{"seat_id": seat.ID, "generation": itoa(seat.Generation)}
-	for _, pane := range w.inv.Find(seat.ID) {
-		if pane.ID != at.pane.ID {
-			steps = append(steps, Step{
-				ID: address + "/kept/" + pane.Gen, Kind: StepEndKept, Seat: address, Effect: EffectOneWay,
-				Args:  map[string]string{"seat_id": seat.ID, "generation": pane.Gen},
-				Title: "end the former occupant that an undo could still bring back (" + pane.Session + ")",
-			})
-		}
-	}
+	steps := keptSteps(w, seat, address, at)
 	action := "remove"
 	if _, bound := w.bindings[seat.ID]; bound || len(w.live[seat.ID]) > 0 {
 		steps = append(steps, stopSteps(w, seat, address, at)...)

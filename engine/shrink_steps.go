@@ -11,22 +11,6 @@ func shrinkSteps() map[StepKind]executor {
 	}
 }
 
-// doEndKept ends a former occupant that is kept for an undo. It is ours: its
-// pane carries this seat's tag and its own generation.
-func doEndKept(ctx context.Context, r *run, s Step) (Evidence, error) {
-	pane, session, inv, err := r.retiree(ctx, s)
-	switch {
-	case err != nil:
-		return nil, err
-	case pane.ID == "":
-		return Evidence{"already_gone": true}, nil
-	case session.Origin == OriginClaimed:
-		g := Guard{Pane: pane.ID, Epoch: inv.Epoch, Seat: pane.Seat, Gen: pane.Gen, DeadOK: true}
-		return Evidence{"released": pane.Session}, r.e.d.Mux.Tag(ctx, g, "", "", "")
-	}
-	return Evidence{"ended": pane.Session}, r.e.endFrozen(ctx, inv.Epoch, pane, session.ID)
-}
-
 // commitSeatRemoved takes a seat that has no occupant any more out of its rig.
 // Its tenures and events stay.
 func commitSeatRemoved(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 )
@@ -95,11 +96,19 @@ func (r *run) skip(ctx context.Context, u *unit) {
 			r.e.d.Log.Error("journal", "op", r.op.ID, "step", s.ID, "err", err)
 		}
 	}
-	if len(u.steps) > 0 && u.steps[0].Seat != "" {
+	if len(u.steps) > 0 && u.steps[0].Seat != "" && !r.hasFailed(r.seatName(u.steps[0])) {
 		err := Errorf(CodeCancelled, "not started: something that it needs failed").
 			WithHint("see the first error of this receipt")
 		r.settle(SeatReceipt{Seat: r.seatName(u.steps[0]), Outcome: ContinuityFailed, Action: "not_started", Error: err})
 	}
+}
+
+// hasFailed reports whether the receipt tells of a failure of a seat already: what
+// came of it does not hide why.
+func (r *run) hasFailed(seat string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.ContainsFunc(r.seats, func(s SeatReceipt) bool { return s.Seat == seat && s.Error != nil })
 }
 
 // unit runs the steps of one unit. Before its commit a failure is undone in

@@ -177,7 +177,11 @@ func (c *cli) showReceipt(rec *engine.Receipt) error {
 		} else if s.Action != "" && s.Action != word {
 			word += " (" + s.Action + ")"
 		}
-		rows = append(rows, []string{"  " + s.Seat, word})
+		row := []string{"  " + s.Seat, word}
+		if s.Binding != engine.BindingNone && (s.Error != nil || s.Binding != engine.BindingUnchanged) {
+			row = append(row, "binding "+string(s.Binding))
+		}
+		rows = append(rows, row)
 	}
 	table(c.out, rows)
 	for _, s := range rec.Seats {

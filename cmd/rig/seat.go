@@ -82,6 +82,7 @@ func (c *cli) seatHuman(d seatStatus, f *engine.Fleet) {
 		{"Generation", strconv.FormatInt(s.Generation, 10)},
 		{"Continuity outcome", or(string(s.Continuity), "unverified")},
 		{"Binding outcome", or(string(s.Binding), "none")},
+		{"Last error", or(plain(s.LastError), "none")},
 		{"Previous occupant", or(s.Previous, "none")},
 		{"Forked from", forkedFrom(d, f)},
 		{"Since", engine.Age(s.StartedAt, f.At)},

@@ -162,7 +162,7 @@ at_once "no native id ($(grep -c . "$work/log/ids") looked for) in anything that
 does 'down' down ho --json
 R op undo "$first_op" --json
 at_once 'no undo on a seat that was stopped' '[ "$(jq -r .code <<<"$answer")" = undo_impossible ]'
-# Incumbents inside their undo window are kept, stopped, until it closes; nothing else stays.
-fact 'no pane of the seats is left' '! in_tmux list-panes -a -F "#{session_name}" | grep -qv "^_rig-"'
-at_once 'what is kept stands still' '! running_kept'
+# A down ends the incumbents inside their undo window too: nothing could bring them back any more.
+fact 'no pane is left, kept ones included' '! in_tmux list-panes -a -F "#{session_name}" | grep -q .'
+at_once 'nothing that was kept runs on' '! running_kept'
 verdict

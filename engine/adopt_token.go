@@ -1,0 +1,44 @@
+package engine
+
+import "context"
+
+// captured is the native id of an operator's own session, as its client proved it.
+type captured struct {
+	token ResumeToken
+	from  Provenance
+}
+
+// capture asks the client of an operator's own session for its conversation: best
+// effort, and only what it proves. It gives what may be journaled of it. An id
+// that is on record as another seat's is not taken: one conversation has one seat.
+func (r *run) capture(ctx context.Context, s Step, seat Seat, pane PaneID) Evidence {
+	rt, err := r.e.runtime(seat.Runtime)
+	if err != nil || seat.Runtime == RuntimeTerminal {
+		return Evidence{}
+	}
+	w, err := r.e.look(ctx)
+	if err != nil {
+		return Evidence{"token_why": err.Error()}
+	}
+	p, ok := w.inv.Pane(pane)
+	if !ok {
+		return Evidence{"token_why": "its pane is gone"}
+	}
+	id := rt.Identify(ctx, Probe{Seat: seat, Address: s.Seat, Pane: p, Now: w.now, Screen: r.e.screen(ctx, p.ID)})
+	if !id.Proven || id.Token.Empty() {
+		return Evidence{"token_why": orText(id.Why, "its client names no conversation")}
+	}
+	if owner, whose, known := r.e.occupantOf(ctx, w, seat.Runtime, NewParentToken(id.Token.Reveal())); known && owner.SeatID != seat.ID {
+		return Evidence{"token_why": "it is the conversation of " + whose}
+	}
+	r.memory.Store("captured/"+s.Seat, captured{id.Token, id.Provenance})
+	return Evidence{"token": id.Token.String(), "token_why": id.Why}
+}
+
+// withCaptured puts a captured id into the row of an operator's own session.
+func (r *run) withCaptured(s Step, session *Session) {
+	v, _ := r.memory.Load("captured/" + s.Seat)
+	if c, ok := v.(captured); ok {
+		session.Token, session.Provenance, session.LastVerified = c.token, c.from, r.e.d.Clock.Now()
+	}
+}
