@@ -43,6 +43,7 @@ type Console interface {
 	Operator() Operator
 	PressureConsole
 	HandoverConsole
+	RestoreConsole
 }
 
 // OpProgress is a running operation's journal at one moment.

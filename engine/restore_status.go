@@ -73,6 +73,11 @@ func (e *Engine) RestoreStatus(ctx context.Context, attempt, ref string) (Restor
 	if err != nil {
 		return RestoreStatus{}, err
 	}
+	return e.statusOf(ctx, op, v, rec)
+}
+
+// statusOf derives the state of one rig's part of an attempt.
+func (e *Engine) statusOf(ctx context.Context, op Operation, v RestoreVerdict, rec *Receipt) (RestoreStatus, error) {
 	st := RestoreStatus{
 		Attempt: op.ID, Rig: v.Rig, RigID: v.RigID, StartedAt: op.StartedAt, EndedAt: op.EndedAt, Selection: v.Selection,
 		Intended: v.Intended, Excluded: v.Excluded, Original: v.Result, Reconciliations: []Reconciliation{}, Unresolved: []string{},

@@ -58,6 +58,7 @@ type RestoreCheckSeat struct {
 	Status  CheckStatus `json:"status"` // the worst of its checks
 	Action  string      `json:"action"` // resume-original, fresh-primed, launch, awaiting-decision, failed, unknown
 	Why     string      `json:"why"`
+	Code    Code        `json:"code,omitempty"` // of a seat that would wait or fail, such as conversation_gone
 	Remedy  string      `json:"remediation,omitempty"`
 	Live    string      `json:"live"` // present, absent or unknown now: shown, not judged
 }

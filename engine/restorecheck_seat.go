@@ -72,7 +72,7 @@ func (k *seatCheck) conversation(ctx context.Context) (fresh bool) {
 	j := k.c.e.continuable(ctx, k.c.w, k.s, last, false)
 	k.out.Action, k.out.Why = "resume-original", j.why
 	if j.outcome != "" {
-		k.out.Action, k.out.Remedy = string(j.outcome), j.hint
+		k.out.Action, k.out.Remedy, k.out.Code = string(j.outcome), j.hint, j.code
 	}
 	source := orText(j.conv.Path, "record")
 	switch {
@@ -96,7 +96,7 @@ func (k *seatCheck) conversation(ctx context.Context) (fresh bool) {
 			fmt.Sprintf("end process %d before a restore", j.conv.LivePID))
 	}
 	if other, taken := k.c.token[last.Token.Reveal()]; taken {
-		k.out.Action = string(ContinuityAwaiting)
+		k.out.Action, k.out.Code = string(ContinuityAwaiting), CodeSharedConv
 		k.add("conversation-shared", CheckRed, "its conversation is also on record for "+other+", and only one can continue it", "record", freshHint(k.c.w, k.s))
 	} else {
 		k.c.token[last.Token.Reveal()] = k.out.Seat

@@ -51,12 +51,18 @@ func (e *Engine) Snapshots(ctx context.Context, ref string) ([]SnapshotView, err
 	if rigErr != nil {
 		rig = Rig{ID: ref}
 	}
+	out, err := e.snapshotsOf(ctx, w, rig)
+	if err == nil && rigErr != nil && len(out) == 0 {
+		return nil, rigErr
+	}
+	return out, err
+}
+
+// snapshotsOf lists the snapshots of one rig from one look at the world.
+func (e *Engine) snapshotsOf(ctx context.Context, w *world, rig Rig) ([]SnapshotView, error) {
 	rows, err := e.snapshotRows(ctx, rig.ID)
 	if err != nil {
 		return nil, err
-	}
-	if rigErr != nil && len(rows) == 0 {
-		return nil, rigErr
 	}
 	chosen, err := e.chooseSnapshot(ctx, w, rig)
 	if err != nil {

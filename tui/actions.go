@@ -45,11 +45,11 @@ func moveActions() []*action {
 		motion("bottom", []string{"G", "end"}, "last line", move{to: 1}),
 		{
 			id: "fold", keys: []string{"h", "left"}, help: "fold the rig or pod; on the wall, one pane left", group: groupMove,
-			in: scopeFleet | scopeWall, run: func(m *Model) tea.Cmd { return m.fold(true) },
+			in: scopeFleet | scopeWall | scopeRestore, run: func(m *Model) tea.Cmd { return m.fold(true) },
 		},
 		{
 			id: "unfold", keys: []string{"l", "right"}, help: "unfold it; on the wall, one pane right", group: groupMove,
-			in: scopeFleet | scopeWall, run: func(m *Model) tea.Cmd { return m.fold(false) },
+			in: scopeFleet | scopeWall | scopeRestore, run: func(m *Model) tea.Cmd { return m.fold(false) },
 		},
 		{
 			id: "next-need", keys: []string{"w"}, label: "next need", help: "go to the next seat that waits for a person", group: groupMove,
@@ -119,7 +119,7 @@ func seatActions() []*action {
 		},
 		{
 			id: "inspect", keys: []string{"i"}, label: "details", help: "open the Seat screen of this seat", group: groupAct,
-			in: scopeFleet | scopeAttention | scopePressure | scopeWall, foot: 20, disabled: (*Model).whyNoSeat, run: (*Model).inspect,
+			in: scopeFleet | scopeAttention | scopePressure | scopeWall | scopeRestore, foot: 20, disabled: (*Model).whyNoSeat, run: (*Model).inspect,
 		},
 		{
 			id: "send", keys: []string{"s"}, label: "send", help: "type a message into the seat and verify that it arrived", group: groupAct,
@@ -167,7 +167,15 @@ func seatActions() []*action {
 		},
 		{
 			id: "reload", keys: []string{"r"}, help: "read the list again", group: groupAct,
-			in: scopeOps | scopeEvents | scopeSeat | scopeImages, run: (*Model).reload,
+			in: scopeOps | scopeEvents | scopeSeat | scopeImages | scopeRestore, run: (*Model).reload,
+		},
+		{
+			id: "open-restore", keys: []string{"enter"}, label: "open", help: "all that is known of the seat, the snapshot or the past restore", group: groupAct,
+			in: scopeRestore, foot: 10, disabled: (*Model).whyNoRow, run: (*Model).openRestoreRow,
+		},
+		{
+			id: "restore-list", keys: []string{"tab"}, label: "next list", help: "go between what would come back, the snapshots and the past restores", group: groupView,
+			in: scopeRestore, foot: 15, run: (*Model).nextRestoreTab,
 		},
 	}
 }

@@ -93,19 +93,19 @@ func askActions() []*action {
 	return []*action{
 		{
 			id: "field-next", keys: []string{"tab"}, label: "next field", help: "next question", group: groupDialog,
-			in: scopeAsk, foot: 20, run: with(func(w *wizard, _ *Model) tea.Cmd { return w.step(1) }),
+			in: scopeAsk, foot: 20, run: with(func(w *wizard, m *Model) tea.Cmd { return w.step(m, 1) }),
 		},
 		{
 			id: "field-previous", keys: []string{"shift+tab"}, help: "previous question", group: groupDialog,
-			in: scopeAsk, run: with(func(w *wizard, _ *Model) tea.Cmd { return w.step(-1) }),
+			in: scopeAsk, run: with(func(w *wizard, m *Model) tea.Cmd { return w.step(m, -1) }),
 		},
 		{
 			id: "choice-next", keys: []string{"down", "ctrl+n"}, label: "choice", help: "next choice, then next question", group: groupDialog,
-			in: scopeAsk, foot: 22, run: with(func(w *wizard, _ *Model) tea.Cmd { return w.walk(1) }),
+			in: scopeAsk, foot: 22, run: with(func(w *wizard, m *Model) tea.Cmd { return w.walk(m, 1) }),
 		},
 		{
 			id: "choice-previous", keys: []string{"up", "ctrl+p"}, help: "previous choice, then previous question", group: groupDialog,
-			in: scopeAsk, run: with(func(w *wizard, _ *Model) tea.Cmd { return w.walk(-1) }),
+			in: scopeAsk, run: with(func(w *wizard, m *Model) tea.Cmd { return w.walk(m, -1) }),
 		},
 		{
 			id: "field-toggle", keys: []string{"space"}, label: "switch", help: "switch the choice on or off", group: groupDialog,

@@ -102,6 +102,8 @@ func (m *Model) fold(fold bool) tea.Cmd {
 			return s.sideways(m, -1)
 		}
 		return s.sideways(m, 1)
+	case *restoreScreen:
+		return s.fold(m, fold)
 	}
 	return nil
 }

@@ -34,6 +34,15 @@ type field struct {
 	from     func() []Choice                             // choices that follow from other answers, in place of the list
 	check    func(value string) string                   // says what is wrong with an answer, "" when nothing is
 
+	// follows names questions whose answers the choices depend on; reads makes the
+	// load for them, nil when there is nothing to choose among. The choices that
+	// the field began with stay.
+	follows []string
+	reads   func(a answers) func(ctx context.Context) ([]Choice, error)
+	want    string // the choice to stand on when it comes
+	none    string // what an empty answer means while there is nothing to choose among
+	first   bool   // the wizard begins here
+
 	input   *input
 	on      bool            // toggle
 	picked  map[string]bool // many
@@ -41,6 +50,9 @@ type field struct {
 	asked   int             // number of the request for live choices
 	loading bool
 	trouble string
+	base    []Choice // what a field that follows began with
+	behind  string   // the answers that the choices were read for
+	primed  bool
 }
 
 // takesText reports whether printable keys are text in this field.
@@ -113,6 +125,15 @@ func (f *field) offer(choices []Choice) {
 func (f *field) settle() {
 	if f.from != nil {
 		f.at = max(min(f.at, len(f.matching())-1), 0)
+	}
+}
+
+// stand puts the cursor on the choice that was wanted, once it is there.
+func (f *field) stand() {
+	for i, c := range f.choices {
+		if f.want != "" && c.Value == f.want && c.Reason == "" {
+			f.at, f.want = i, ""
+		}
 	}
 }
 
@@ -257,7 +278,11 @@ func (f *field) answer(b brush, w int, active bool) string {
 	case fieldMany:
 		v := f.values()
 		if len(v) == 0 {
-			return b.line(w, false, seg{toneDim, f.empty})
+			empty := f.empty
+			if f.none != "" && f.primed && f.load == nil {
+				empty = f.none
+			}
+			return b.line(w, false, seg{toneDim, empty})
 		}
 		return b.line(w, false, seg{toneText, itoa(len(v)) + ": " + strings.Join(v, ", ")})
 	case fieldPick, fieldFree:
@@ -312,7 +337,13 @@ func (f *field) choice(b brush, w int, indent string, c Choice, on bool) string 
 			box = "[x] "
 		}
 	}
-	k, note := toneText, clean(c.Note)
+	k, note, noteTone := toneText, clean(c.Note), toneDim
+	if c.Tone != toneText {
+		noteTone = c.Tone
+	}
+	if f.kind == fieldMany && f.picked[c.Value] && c.Picked != "" {
+		note, noteTone = clean(c.Picked), toneAccent
+	}
 	if c.Reason != "" {
 		k, note = toneDim, "cannot: "+clean(c.Reason)
 	}
@@ -323,5 +354,5 @@ func (f *field) choice(b brush, w int, indent string, c Choice, on bool) string 
 	room := w - width(indent) - 2
 	labelW := min(max(room/2, 12), 28)
 	return b.line(width(indent), false, seg{toneText, indent}) +
-		b.line(room+2, on, seg{toneAccent, lead}, seg{k, box + pad(cutMiddle(clean(label), labelW-width(box)), labelW-width(box)) + "  "}, seg{toneDim, note})
+		b.line(room+2, on, seg{toneAccent, lead}, seg{k, box + pad(cutMiddle(clean(label), labelW-width(box)), labelW-width(box)) + "  "}, seg{noteTone, note})
 }

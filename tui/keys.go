@@ -23,6 +23,7 @@ const (
 	scopeImages
 	scopeOps
 	scopeEvents
+	scopeRestore
 
 	scopeFilter  // the filter line
 	scopePick    // a searchable list: palette, help
@@ -37,7 +38,7 @@ const (
 	scopeRun     // wizard: steps under way
 	scopeReceipt // wizard: what happened
 
-	scopeScreens = scopeFleet | scopeAttention | scopePressure | scopeWall | scopeSeat | scopeImages | scopeOps | scopeEvents
+	scopeScreens = scopeFleet | scopeAttention | scopePressure | scopeWall | scopeSeat | scopeImages | scopeOps | scopeEvents | scopeRestore
 	scopeSeats   = scopeFleet | scopeAttention | scopePressure | scopeWall | scopeSeat
 	scopeDialogs = scopePick | scopeChoose | scopeRead | scopeSend | scopeAsk | scopePlan | scopePreview | scopeConfirm |
 		scopeName | scopeRun | scopeReceipt
@@ -47,7 +48,7 @@ const (
 func scopeNames() map[scope]string {
 	return map[scope]string{
 		scopeFleet: "Fleet", scopeAttention: "Attention", scopePressure: "Pressure", scopeWall: "Wall", scopeSeat: "Seat", scopeImages: "Images",
-		scopeOps: "Operations", scopeEvents: "Events", scopeFilter: "filter", scopePick: "search list", scopeChoose: "choice",
+		scopeOps: "Operations", scopeEvents: "Events", scopeRestore: "Restore", scopeFilter: "filter", scopePick: "search list", scopeChoose: "choice",
 		scopeRead: "text", scopeSend: "message", scopeAsk: "wizard questions", scopePlan: "wizard planning",
 		scopePreview: "wizard preview", scopeConfirm: "wizard confirmation", scopeName: "wizard name", scopeRun: "wizard run",
 		scopeReceipt: "wizard receipt",

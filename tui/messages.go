@@ -38,6 +38,11 @@ type (
 		explanation engine.Explanation
 		err         error
 	}
+	readMsg struct { // fills a text that is open
+		id    int
+		lines []readLine
+		err   error
+	}
 	sentMsg struct {
 		id       int
 		delivery engine.Delivery

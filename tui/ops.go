@@ -282,6 +282,8 @@ func (m *Model) reload() tea.Cmd {
 		return s.read(m)
 	case *imagesScreen:
 		return s.sync(m)
+	case *restoreScreen:
+		return s.read(m)
 	case *seatScreen:
 		s.askedFor = ""
 		return s.refresh(m)

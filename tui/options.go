@@ -32,6 +32,9 @@ type Options struct {
 	// Discovered lists sessions that a seat can adopt. Without it the field is
 	// free.
 	Discovered func(ctx context.Context) ([]Choice, error)
+	// HostChecks looks at what of this machine a restore depends on and the engine
+	// cannot see. It is called by commands only; nil = nothing is added.
+	HostChecks func() []engine.RestoreCheckItem
 
 	// Marker adds the picture's revision and the screen to the window title, so
 	// that a test outside can wait for a frame.
@@ -54,6 +57,8 @@ type Choice struct {
 	Label  string // how it is listed; "" = the value
 	Note   string // what there is to know about it
 	Reason string // not empty: it cannot be chosen, and why
+	Picked string // of several: what there is to know once it is picked; "" = the note
+	Tone   tone   // of the note, where it asks for a person
 }
 
 func (o Options) zone() *time.Location {
@@ -82,4 +87,6 @@ type subject struct {
 	topic string // what `e` asks about
 	op    string // id of an operation
 	seats []string
+
+	snapshot string // the snapshot that is selected
 }

@@ -33,6 +33,12 @@ func (p *plain) wizard(def wizardDef, target string) {
 	}
 	p.say("%s: %s. An empty line takes what is offered, cancel leaves.", def.title, def.about)
 	for _, f := range w.fields {
+		if f.reads != nil {
+			f.load = f.reads(w.answers())
+		}
+		if f.kind == fieldMany && f.reads != nil && f.load == nil {
+			continue // nothing to choose among
+		}
 		if !p.ask(f, target) {
 			p.say("Left. Nothing was changed.")
 			return

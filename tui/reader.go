@@ -31,6 +31,13 @@ func (r *reader) key(*Model, tea.KeyPressMsg) tea.Cmd { return nil }
 func (r *reader) paste(*Model, string) tea.Cmd        { return nil }
 
 func (r *reader) update(_ *Model, msg tea.Msg) tea.Cmd {
+	if got, ok := msg.(readMsg); ok && got.id == r.id && r.id != 0 {
+		r.id = 0
+		if r.lines = got.lines; got.err != nil {
+			r.lines = []readLine{{"", errorText(got.err), toneBad}}
+		}
+		return nil
+	}
 	e, ok := msg.(explainedMsg)
 	if !ok || e.id != r.id || r.id == 0 {
 		return nil

@@ -24,8 +24,12 @@ func (w *wizard) runLines(m *Model, cols int) []string {
 		steps := r.progress[i].Steps
 		if len(steps) == 0 {
 			for _, s := range p.Steps() {
-				steps = append(steps, engine.OperationStep{Kind: s.Kind, Title: s.Title, Effect: s.Effect, State: engine.StepPending})
+				steps = append(steps, engine.OperationStep{Kind: s.Kind, Title: s.Title, Effect: s.Effect, Seat: s.Seat, State: engine.StepPending})
 			}
+		}
+		if followsSeats(p) {
+			out = append(out, m.seatRunLines(steps, cols)...)
+			continue
 		}
 		for _, st := range steps {
 			out = append(out, m.stepLine(st, cols, false))
@@ -67,6 +71,7 @@ func (m *Model) receipt(r *engine.Receipt, err error, cols int) []string {
 			outcome = ""
 		}
 		out = append(out, m.brush.line(cols, false, seg{l.tone, l.text(m.brush.g)}, seg{toneText, "  " + outcome}, seg{toneDim, "  operation " + clean(r.Operation.ID) + m.eventWord(r)}))
+		out = append(out, m.verdictLines(r, cols)...)
 		for _, s := range r.Seats {
 			out = append(out, m.seatReceipt(s, cols)...)
 		}

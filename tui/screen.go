@@ -7,8 +7,7 @@ import (
 // screenID names a screen.
 type screenID int
 
-// The screens. Restore has a place of its own in the order and comes with its
-// verbs.
+// The screens.
 const (
 	screenFleet screenID = iota
 	screenAttention
@@ -18,6 +17,7 @@ const (
 	screenImages
 	screenOps
 	screenEvents
+	screenRestore
 )
 
 // screenInfo is what the rest of the console knows of a screen.
@@ -39,6 +39,7 @@ func screenList() []screenInfo {
 		{screenPressure, "pressure", "Pressure", "context windows as gauges, fullest first", 3, scopePressure, nil},
 		{screenWall, "wall", "Wall", "as many live panes as fit", 4, scopeWall, nil},
 		{screenSeat, "seat", "Seat", "one seat: pane, status, evidence, occupants, work", 5, scopeSeat, (*Model).whyNoSeatScreen},
+		{screenRestore, "restore", "Restore", "what would come back if this machine rebooted now; snapshots; past restores", 6, scopeRestore, nil},
 		{screenImages, "images", "Images", "agent images: where they come from, what protects them, what they start", 7, scopeImages, nil},
 		{screenOps, "operations", "Operations", "running and past operations with their journals", 8, scopeOps, nil},
 		{screenEvents, "events", "Events", "the audit log, followed live", 9, scopeEvents, nil},
@@ -66,7 +67,7 @@ type screen interface {
 func newScreens() map[screenID]screen {
 	return map[screenID]screen{
 		screenFleet: newFleetScreen(), screenAttention: &attentionScreen{}, screenPressure: &pressureScreen{},
-		screenWall: &wallScreen{}, screenSeat: &seatScreen{}, screenImages: &imagesScreen{}, screenOps: &opsScreen{}, screenEvents: &eventsScreen{follow: true},
+		screenWall: &wallScreen{}, screenSeat: &seatScreen{}, screenImages: &imagesScreen{}, screenOps: &opsScreen{}, screenEvents: &eventsScreen{follow: true}, screenRestore: newRestoreScreen(),
 	}
 }
 

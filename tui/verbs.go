@@ -11,7 +11,7 @@ import (
 func wizardDefs() []wizardDef {
 	return append([]wizardDef{
 		upDef(), downDef(), launchDef(), adoptDef(), releaseDef(), handoverDef(), forkDef(), compactDef(), stopDef(), cleanDef(), freshDef(),
-		clearDef(), modelDef(), tokenDef(), finishDef(), rollbackDef(), expandDef(), removeDef(), shrinkDef(),
+		clearDef(), modelDef(), tokenDef(), finishDef(), rollbackDef(), expandDef(), removeDef(), shrinkDef(), restoreDef(), snapshotDef(),
 	}, imageDefs()...)
 }
 
@@ -21,20 +21,24 @@ func upDef() wizardDef {
 		about: "bring a rig up from a spec or a starter, or back by its name",
 		fields: func(m *Model, s subject) []*field {
 			spec := &field{
-				id: "spec", label: "Spec", kind: fieldFree, required: true, load: m.opt.Starters, choices: stoppedRigs(m, s),
+				id: "spec", label: "Spec", kind: fieldFree, required: true, load: m.opt.Starters, choices: everyRigChoice(stoppedRigs(m, s)),
 				empty: "a path, a starter, or a rig on record", help: "a path to a spec, a starter, or the name of a rig on record",
 			}
 			return []*field{
 				spec,
 				{id: "cwd", label: "Directory", empty: "as the spec says", help: "replaces the directory that relative ones start from"},
 				{id: "env", label: "Environment", empty: "nothing more", help: "KEY=value words, added to every seat", check: checkEnv},
-				{id: "fresh", label: "Start fresh", empty: "nobody", help: "logical ids (pod.member) that are deliberately started without their conversation"},
+				freshField(m, subject{}, "spec"),
+				unpromptedField(),
 			}
 		},
 		target: func(_ *Model, _ subject, a answers) string { return a.text("spec") },
 		request: func(a answers, target string) engine.Request {
+			if target == everyRig {
+				return engine.Request{Target: "all rigs", Args: args(engine.UpArgs{All: true, FreshUnprompted: a.yes("unprompted")})}
+			}
 			return engine.Request{Target: target, Args: args(engine.UpArgs{
-				Spec: a.text("spec"), Cwd: a.text("cwd"), Env: parseEnv(a.text("env")), Fresh: words(a.text("fresh")),
+				Spec: a.text("spec"), Cwd: a.text("cwd"), Env: parseEnv(a.text("env")), Fresh: a.list("fresh"), FreshUnprompted: a.yes("unprompted"),
 			})}
 		},
 	}

@@ -123,8 +123,10 @@ func (m *Model) resolver(it *engine.AttentionItem) *wizardDef {
 		if d = rollbackDef(); op.Committed {
 			d = finishDef()
 		}
-	case engine.AttnDead, engine.AttnLost:
+	case engine.AttnDead:
 		d = cleanDef()
+	case engine.AttnLost:
+		d = restoreDef()
 	case engine.AttnLimit:
 		d = handoverDef()
 	case engine.AttnShared:
@@ -133,7 +135,7 @@ func (m *Model) resolver(it *engine.AttentionItem) *wizardDef {
 		d = clearDef()
 	case engine.AttnOutcome:
 		if d = clearDef(); seat != nil && whyOccupied(seat) == "" {
-			d = launchDef()
+			d = restoreDef()
 		}
 	default:
 		return nil

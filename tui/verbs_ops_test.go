@@ -59,7 +59,7 @@ func TestCutOffOperationsOpenTheRightWizard(t *testing.T) {
 func TestAttentionOpensTheWizardOfItsRemedy(t *testing.T) {
 	d := drive(t, tuitest.Fleet(13), options())
 	want := map[string]engine.Verb{
-		engine.AttnDead: engine.VerbSeatClean, engine.AttnLost: engine.VerbSeatClean, engine.AttnLimit: engine.VerbHandover,
+		engine.AttnDead: engine.VerbSeatClean, engine.AttnLost: engine.VerbRestore, engine.AttnLimit: engine.VerbHandover,
 		engine.AttnShared: engine.VerbSeatStop, engine.AttnIdentity: engine.VerbClearAttention,
 		engine.AttnWaiting: "", engine.AttnGate: "", engine.AttnStartup: "", engine.AttnServer: "",
 	}
@@ -74,7 +74,7 @@ func TestAttentionOpensTheWizardOfItsRemedy(t *testing.T) {
 	for _, c := range []struct {
 		life engine.SeatLife
 		want engine.Verb
-	}{{engine.LifeRunning, engine.VerbClearAttention}, {engine.LifeStopped, engine.VerbLaunch}} {
+	}{{engine.LifeRunning, engine.VerbClearAttention}, {engine.LifeStopped, engine.VerbRestore}} {
 		seat.Life = c.life
 		if def := d.m.resolver(&engine.AttentionItem{Class: engine.AttnOutcome, SeatID: seat.ID}); def == nil || def.verb != c.want {
 			t.Errorf("an outcome of a seat that is %s opens %+v", c.life, def)

@@ -22,7 +22,7 @@ type wizardDef struct {
 	disabled func(m *Model) string
 	fields   func(m *Model, s subject) []*field
 	// request makes one request; with each set, one for every seat it was opened
-	// on.
+	// on. A request may name another verb than the wizard's.
 	request func(a answers, target string) engine.Request
 	each    bool
 	// order, where set, orders the seats of a wizard that makes one request for
@@ -131,7 +131,10 @@ func (m *Model) openWizard(def wizardDef) tea.Cmd {
 		w.fields = def.fields(m, w.who)
 	}
 	var cmds []tea.Cmd
-	for _, f := range w.fields {
+	for i, f := range w.fields {
+		if f.first {
+			w.at = i
+		}
 		if f.input == nil {
 			f.input = newInput("")
 		}
@@ -142,6 +145,7 @@ func (m *Model) openWizard(def wizardDef) tea.Cmd {
 			cmds = append(cmds, w.loadChoices(m, f))
 		}
 	}
+	cmds = append(cmds, w.follow(m))
 	m.push(w)
 	if len(w.fields) == 0 {
 		cmds = append(cmds, w.plan(m))
@@ -156,6 +160,33 @@ func (*wizard) loadChoices(m *Model, f *field) tea.Cmd {
 		choices, err := load(ctx)
 		return choicesMsg{id, name, choices, err}
 	}
+}
+
+// follow reads anew the choices that depend on an answer which is another one
+// now. It is called when a question is left, not while one types.
+func (w *wizard) follow(m *Model) tea.Cmd {
+	var cmds []tea.Cmd
+	a := w.answers()
+	for _, f := range w.fields {
+		if f.reads == nil {
+			continue
+		}
+		key := ""
+		for _, id := range f.follows {
+			key += a.text(id) + "\x00"
+		}
+		if !f.primed {
+			f.base = f.choices
+		} else if key == f.behind {
+			continue
+		}
+		f.primed, f.behind, f.asked, f.loading, f.trouble = true, key, 0, false, ""
+		f.choices, f.picked, f.at = append([]Choice(nil), f.base...), map[string]bool{}, 0
+		if f.load = f.reads(a); f.load != nil {
+			cmds = append(cmds, w.loadChoices(m, f))
+		}
+	}
+	return tea.Batch(cmds...)
 }
 
 func (w *wizard) answers() answers {
@@ -184,8 +215,10 @@ func (w *wizard) requests(m *Model) []engine.Request {
 		out = append(out, w.def.request(a, w.def.target(m, w.who, a)))
 	}
 	for i := range out {
-		out[i].Verb, out[i].Operator = w.def.verb, m.operator
-		out[i].Secret = w.secretFor()
+		out[i].Operator, out[i].Secret = m.operator, w.secretFor()
+		if out[i].Verb == "" {
+			out[i].Verb = w.def.verb
+		}
 		if out[i].Reason == "" {
 			out[i].Reason = a.text("reason")
 		}
@@ -272,6 +305,7 @@ func (w *wizard) update(m *Model, msg tea.Msg) tea.Cmd {
 		w.pause.burnt(msg)
 	case choicesMsg:
 		w.onChoices(msg)
+		return w.follow(m)
 	case pictureMsg:
 		return w.look(m)
 	case replanMsg:
@@ -291,6 +325,7 @@ func (w *wizard) onChoices(msg choicesMsg) {
 			continue
 		}
 		f.offer(msg.choices)
+		f.stand()
 	}
 }
 

@@ -84,13 +84,13 @@ func (w *wizard) early(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 }
 
 // step goes to the next or previous question.
-func (w *wizard) step(by int) tea.Cmd {
+func (w *wizard) step(m *Model, by int) tea.Cmd {
 	w.at = (w.at + by + len(w.fields)) % max(len(w.fields), 1)
-	return nil
+	return w.follow(m)
 }
 
 // walk moves among the choices of a question, and past its end to the next one.
-func (w *wizard) walk(by int) tea.Cmd {
+func (w *wizard) walk(m *Model, by int) tea.Cmd {
 	if f := w.field(); f != nil && f.walk(by) {
 		w.settle()
 		return nil
@@ -98,7 +98,7 @@ func (w *wizard) walk(by int) tea.Cmd {
 	if next := w.at + by; next >= 0 && next < len(w.fields) {
 		w.at = next
 	}
-	return nil
+	return w.follow(m)
 }
 
 // settle fits answers to others that they follow from.
@@ -124,13 +124,14 @@ func (m *Model) whyNoToggle() string {
 // answered makes the plan when every answer is right; else it goes to the first
 // that is not.
 func (w *wizard) answered(m *Model) tea.Cmd {
+	reading := w.follow(m) // what was picked for another answer is void
 	for i, f := range w.fields {
 		if why := f.wrong(); why != "" {
 			w.at = i
-			return m.say(toneNeed, false, strings.ToLower(f.label)+": "+why)
+			return tea.Batch(reading, m.say(toneNeed, false, strings.ToLower(f.label)+": "+why))
 		}
 	}
-	return w.plan(m)
+	return tea.Batch(reading, w.plan(m))
 }
 
 // whyNoApply says why the plan that is shown cannot be applied.

@@ -173,7 +173,7 @@ func TestRequestsHoldTheAnswers(t *testing.T) {
 		args   string
 		reason string
 	}{
-		{"up a path", []string{"U", "./a.yaml", "tab", "/srv", "tab", "A=1 B=2", "tab", "dev.qa", "enter"}, "up", "./a.yaml", `{"spec":"./a.yaml","cwd":"/srv","env":{"A":"1","B":"2"},"fresh":["dev.qa"]}`, ""},
+		{"up a path", []string{"U", "./a.yaml", "tab", "/srv", "tab", "A=1 B=2", "enter"}, "up", "./a.yaml", `{"spec":"./a.yaml","cwd":"/srv","env":{"A":"1","B":"2"}}`, ""},
 		{"up a starter", []string{"U", "termi", "enter"}, "up", "terminals", `{"spec":"terminals"}`, ""},
 		{"up by name", []string{"U", "enter"}, "up", "shop", `{"spec":"shop"}`, ""},
 		{"down", []string{"D", "tab", "space", "tab", "space", "tab", "enough", "enter"}, "down", "shop", `{"delete":true}`, "enough"},
@@ -266,7 +266,7 @@ func TestUndoGoesThroughTheSameFrame(t *testing.T) {
 // Every verb can be asked for, planned and seen on every size, and its plan names
 // the verb and the target.
 func TestEveryVerbReachesItsPreview(t *testing.T) {
-	answers := map[string]string{"reason": "because", "member": "impl2", "fragment": "./more.yaml", "model": "opus", "spec": "./a.yaml", "discovered": "d-01", "name": "kept", "token": "5e550041-0000-4000-8000-00000000a041"}
+	answers := map[string]string{"reason": "because", "member": "impl2", "fragment": "./more.yaml", "model": "opus", "spec": "./a.yaml", "discovered": "d-01", "snapshot": "snap-0041", "name": "kept", "token": "5e550041-0000-4000-8000-00000000a041"}
 	for _, def := range wizardDefs() {
 		for _, s := range sizes {
 			d := drive(t, withCutOff(tuitest.Fleet(13), true), options())

@@ -70,6 +70,7 @@ func (a *app) tuiOptions(f tuiFlags) tui.Options {
 		ReadOnly: f.readOnly, NoMouse: f.noMouse, ASCII: f.ascii, Theme: f.theme, Keys: a.conf.keys(), Zone: time.Local,
 		Now: wallClock{}.Now, LogPath: a.logFile(), Env: os.Environ(), Marker: os.Getenv("RIG_TUI_MARKER") != "", OnFrame: onFrame,
 		Attach: attachCommand, Starters: starterChoices, Discovered: a.discoveredChoices,
+		HostChecks: func() []engine.RestoreCheckItem { return hostChecks(a.paths) },
 	}
 }
 

@@ -40,6 +40,10 @@ func (c *Console) Plan(_ context.Context, r engine.Request) (*engine.Plan, error
 		{Seat: "dev-impl@shop", Field: "occupant", Before: "generation 2, running", After: afterWord(r.Verb)},
 		{Field: "lifecycle", Before: "degraded", After: string(r.Verb) + " done"},
 	}
+	if rig, fresh := c.restored(r); rig != nil {
+		p.Intents = nil
+		planRestored(p, rig, fresh)
+	}
 	if r.Verb == engine.VerbDown {
 		p.Warnings = []string{"dev-impl@shop is in the middle of a turn; what it does now is lost"}
 	}
@@ -171,6 +175,9 @@ func (c *Console) receipt(p *engine.Plan) *engine.Receipt {
 		r.Seats = append(r.Seats, s)
 	}
 	r.Extra = libraryExtra(p)
+	if rig, _ := c.restored(p.Request); rig != nil && c.Outcome == "" {
+		receiptRestored(r, p, rig)
+	}
 	return r
 }
 
