@@ -184,7 +184,7 @@ func (m *Model) seatReceipt(s engine.SeatReceipt, cols int) []string {
 // no continuity to tell of, so what was done is the word.
 func receiptWord(s engine.SeatReceipt) (string, tone) {
 	if s.Outcome == engine.ContinuityNone {
-		for _, done := range []string{"stop", "releas", "already", "not_", "skip", "delet", "compact"} {
+		for _, done := range []string{"stop", "releas", "already", "not_", "skip", "delet", "compact", "remov"} {
 			if strings.HasPrefix(s.Action, done) {
 				return clean(s.Action), toneText
 			}

@@ -156,7 +156,9 @@ func find(v any) []engine.ImageReference {
 			out = mention(out, m)
 		}
 		if ref, ok := m["ref"].(map[string]any); ok && m["mode"] == "agent_image" {
-			out = mention(out, merged(ref, 0))
+			if ref = merged(ref, 0); ref["kind"] != "image_name" { // such a one is found below, by itself
+				out = mention(out, ref)
+			}
 		}
 		for _, e := range v {
 			out = append(out, find(e)...)
