@@ -237,7 +237,7 @@ func claudeIdle(v *screenView, above []string) {
 		switch {
 		case strings.HasPrefix(l, "● API Error:"):
 			v.code, v.why = CodeAPIError, "the last turn failed: "+printable(redactText(strings.TrimPrefix(l, "● ")), 160)
-		case strings.HasPrefix(l, "  ⎿  Error") && strings.Contains(l, "Error during compaction:"):
+		case strings.HasPrefix(l, "  ⎿  Error") && strings.Contains(l, "Error during compaction:"), strings.HasPrefix(l, "  ⎿  Compaction failed ·"):
 			v.code, v.why = CodeCompactFailed, printable(redactText(strings.TrimPrefix(l, "  ⎿  ")), 160)
 		case strings.HasPrefix(l, "  ⎿  Interrupted ·"):
 			v.code, v.why = CodeInterrupted, "the last turn was interrupted"

@@ -38,8 +38,9 @@ func (c *Claude) CompactionMark(_ context.Context, p engine.Probe) (engine.Compa
 }
 
 // CompactionSince looks for the outcome of a compaction that was asked for at the
-// mark. What fails beats what proves: StopFailure or an error below the typed
-// command; then a boundary record past the mark, then the PostCompact hook.
+// mark. What fails beats what proves: StopFailure, an error below the typed
+// command, or the client's record that it failed; then a boundary record past the
+// mark, then the PostCompact hook.
 func (c *Claude) CompactionSince(_ context.Context, p engine.Probe, m engine.CompactionMark) engine.CompactionProof {
 	facts := c.hooks.of(p, c.conversationOf(p))
 	for _, f := range facts {
@@ -49,6 +50,13 @@ func (c *Claude) CompactionSince(_ context.Context, p engine.Probe, m engine.Com
 	}
 	if line := compactError(p.Screen, m.Tag); line != "" {
 		return engine.CompactionProof{State: engine.CompactionFailed, Source: "pane", Why: line, At: p.Now, Tail: paneTail(p.Screen)}
+	}
+	if failed, err := transcript.FailedCommandsSince(m.Path, m.Offset); err == nil {
+		for _, f := range failed {
+			if f.Name == "compact" && strings.Contains(f.Args, m.Tag) {
+				return engine.CompactionProof{State: engine.CompactionFailed, Source: "transcript", Why: printable(redactText(f.Text), 300), At: f.At, Tail: paneTail(p.Screen)}
+			}
+		}
 	}
 	list, err := transcript.CompactionsSince(m.Path, transcript.RuntimeClaude, m.Offset)
 	if err == nil && len(list) > 0 {
@@ -130,7 +138,7 @@ func compactError(screen []string, tag string) string {
 		switch {
 		case strings.HasPrefix(strings.TrimSpace(l), "❯ "), strings.HasPrefix(t, "Compacted"):
 			return ""
-		case strings.Contains(low, "error during compaction"), strings.Contains(low, "conversation too long"),
+		case strings.Contains(low, "error during compaction"), strings.HasPrefix(low, "compaction failed"), strings.Contains(low, "error compacting"), strings.Contains(low, "conversation too long"),
 			strings.Contains(low, "compaction blocked by"), strings.Contains(low, "compaction canceled"), strings.Contains(low, "messages to compact"):
 			return printable(redactText(t), 300)
 		}

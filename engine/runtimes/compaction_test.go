@@ -25,6 +25,10 @@ func TestCompactErrorOnThePane(t *testing.T) {
 			t.Errorf("%s: %q", path, got)
 		}
 	}
+	full := []string{"❯ /compact [c1] x", "  ⎿  Compaction failed · conversation could not be reduced below the context limit", "", "❯ "}
+	if got := compactError(full, "[c1]"); !strings.Contains(got, "could not be reduced") {
+		t.Errorf("got %q", got)
+	}
 	old := []string{"❯ /compact [c1] x", "  ⎿  Error during compaction: too long", "", "❯ /compact [c2] x"}
 	if got := compactError(old, "[c2]"); got != "" {
 		t.Errorf("an older attempt's error counts: %q", got)
@@ -84,6 +88,21 @@ func TestCompactionSince(t *testing.T) {
 	p.Signals.Hooks = []engine.HookSignal{post, fail}
 	if got := rt.CompactionSince(t.Context(), p, m); got.State != engine.CompactionFailed || !strings.Contains(got.Why, "too long") {
 		t.Errorf("StopFailure does not beat it: %+v", got)
+	}
+	// Without any hook, the client's own record of a command that it gave up; one
+	// of another attempt does not count.
+	p.Signals.Hooks, m.Tag = nil, "[c9]"
+	gaveUp := func(tag string) string {
+		return `{"type":"system","subtype":"local_command","content":"<local-command-stderr>Compaction failed · no room</local-command-stderr>","timestamp":"2026-03-03T10:02:00.000Z",` +
+			`"commandRun":{"command":"compact","args":"` + tag + ` keep"},"commandOutcome":{"kind":"failed"}}` + "\n"
+	}
+	write(t, path, said("user", "01", "hello")+boundary+gaveUp("[c8]"))
+	if got := rt.CompactionSince(t.Context(), p, m); got.State != engine.CompactionPending {
+		t.Errorf("another attempt's failure counts: %+v", got)
+	}
+	write(t, path, readFile(t, path)+gaveUp("[c9]"))
+	if got := rt.CompactionSince(t.Context(), p, m); got.State != engine.CompactionFailed || got.Source != "transcript" || got.Why != "Compaction failed · no room" {
+		t.Errorf("the client's record: %+v", got)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)

@@ -138,7 +138,7 @@ else
 fi
 R compact "$seat" --skip-map --json
 at_once 'it is not called compacted: compaction_failed' '[ "$(jq -r .error.code <<<"$answer")" = compaction_failed ] && [ "$(jq -r .operation.state <<<"$answer")" = failed ]'
-at_once 'with the client'"'"'s own words' 'jq -r .error.message <<<"$answer" | grep -qiE "too long|prompt"'
+at_once 'with the client'"'"'s own words' 'jq -r .error.message <<<"$answer" | grep -qiE "too long|context limit"'
 curl -s -X POST "$url/_ctl" -d '{"status":0,"body":null}' >/dev/null
 at_once 'no third boundary, and no restore was typed' '[ "$(count "\"subtype\":\"compact_boundary\"")" = 2 ] && [ "$(typed " restore: restore now")" = "$before" ]'
 at_once 'its directive was taken back' 'R compact "$seat" --state --json && [ "$(jq -r ".directive // \"\"" <<<"$answer")" = "" ]'
