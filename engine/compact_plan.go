@@ -36,6 +36,7 @@ func compactSteps() map[StepKind]executor {
 		StepCompactSend:    {do: doCompactSend, undo: undoCompactSend},
 		StepCompactProve:   {do: doCompactProve},
 		StepCompactRecord:  {commit: commitCompacted},
+		StepCompactTell:    {do: doCompactTell},
 		StepCompactRestore: {do: doCompactRestore},
 		StepCompactAudit:   {do: doCompactAudit},
 		StepCompactVerdict: {commit: commitVerdict},
@@ -63,7 +64,7 @@ func planCompact(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	p.SetInput("compaction", *policy)
 	s.fact("texts", secretDigest(policy.PreCompactInstruction+"\x00"+policy.CompactInstruction+"\x00"+policy.MessageInline+"\x00"+policy.PostRestoreAudit))
 	s.blockCompact(ctx, args)
-	s.compactPhases(args)
+	s.compactPhases(args, policy.TellNeighbours)
 	if args.AuditOnly {
 		s.change("occupant_lifecycle", string(s.seat.Lifecycle), string(LifecycleActive)+", if its audit passes")
 		return nil
@@ -88,7 +89,7 @@ func compactWords(address string, args CompactArgs, reason string) []string {
 	return words
 }
 
-func (s *seatPlan) compactPhases(args CompactArgs) {
+func (s *seatPlan) compactPhases(args CompactArgs, tell bool) {
 	mode := "manual"
 	if args.Automatic {
 		mode = "automatic"
@@ -104,6 +105,10 @@ func (s *seatPlan) compactPhases(args CompactArgs) {
 		s.step("prove", StepCompactProve, EffectNone, "prove it by the client's own record; a failure beats a proof"),
 		s.step("record", StepCompactRecord, EffectCommit, "record: "+NotAudited),
 	}}
+	if to := s.w.neighbours(s.seat.ID); tell && len(to) > 0 {
+		compact.Steps = append(compact.Steps, s.step("tell", StepCompactTell, EffectOneWay, "tell its neighbours, as the rig's policy says: "+strings.Join(to, ", "),
+			"to", strings.Join(to, " ")))
+	}
 	after := Phase{ID: "restore", Title: "Phase C - restore and audit", Steps: []Step{
 		s.step("restore", StepCompactRestore, EffectOneWay, "one typed line starts the restore that its hook was given"),
 		s.step("audit", StepCompactAudit, EffectOneWay, "ask what it knows now: current work and next owner"),

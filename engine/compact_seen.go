@@ -49,13 +49,17 @@ func (o *observer) storeCompactions(ctx context.Context) error {
 		if o.guided(&w, id) {
 			continue // its own commit tells
 		}
-		if err := o.e.recordCompaction(ctx, s); err != nil {
+		first, err := o.e.recordCompaction(ctx, s)
+		if err != nil {
 			if CodeOf(err) == CodeRecordReadOnly {
 				o.kept.off = true
 			}
 			return err
 		}
 		o.kept.told[s.session] = s.proof.At
+		if first {
+			o.e.tellOf(ctx, &w, s)
+		}
 	}
 	return nil
 }
@@ -72,9 +76,10 @@ func (o *observer) guided(w *world, seatID string) bool {
 }
 
 // recordCompaction writes the event and the verdict of one compaction, unless it
-// is on record already.
-func (e *Engine) recordCompaction(ctx context.Context, s seenCompaction) error {
-	return e.d.Store.Write(ctx, func(tx Tx) error {
+// is on record already; first says that this call has written them.
+func (e *Engine) recordCompaction(ctx context.Context, s seenCompaction) (first bool, err error) {
+	err = e.d.Store.Write(ctx, func(tx Tx) error {
+		first = false
 		text, err := tx.Meta(compactionSeenKey(s.session))
 		if err != nil {
 			return err
@@ -96,6 +101,7 @@ func (e *Engine) recordCompaction(ctx context.Context, s seenCompaction) error {
 		if err := tx.SetMeta(compactionSeenKey(s.session), stampOf(s.proof.At)); err != nil {
 			return err
 		}
+		first = true
 		_, err = tx.AppendEvent(Event{
 			At: e.d.Clock.Now(), Type: EventCompacted, RigID: seat.RigID, SeatID: seat.ID, Seat: s.address, Rig: rigOfAddress(s.address, seat),
 			Payload: mustJSON(map[string]any{
@@ -105,4 +111,5 @@ func (e *Engine) recordCompaction(ctx context.Context, s seenCompaction) error {
 		})
 		return err
 	})
+	return first && err == nil, err
 }

@@ -18,6 +18,10 @@ type ClaudeCompaction struct {
 	MessageInline         string `json:"message_inline,omitempty"`
 	MessageFilePath       string `json:"message_file_path,omitempty"`
 	PostRestoreAudit      string `json:"post_restore_audit_instruction,omitempty"`
+
+	// TellNeighbours has the agents on a seat's edges told when it was compacted,
+	// whoever did it. It does not depend on Enabled.
+	TellNeighbours bool `json:"tell_neighbours,omitempty"`
 }
 
 // DefaultCompactPercent is the threshold of an enabled policy that names none.

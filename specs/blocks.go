@@ -55,6 +55,7 @@ func (c *checker) policies(m mapping) engine.Policies {
 		return engine.Policies{}
 	}
 	enabled, _ := p.flag("enabled")
+	tell, _ := p.flag("tell_neighbours")
 	cc := &engine.ClaudeCompaction{
 		Enabled:               enabled,
 		PreCompactInstruction: p.text("pre_compact_instruction"),
@@ -62,6 +63,7 @@ func (c *checker) policies(m mapping) engine.Policies {
 		MessageInline:         p.text("message_inline"),
 		MessageFilePath:       p.text("message_file_path"),
 		PostRestoreAudit:      p.text("post_restore_audit_instruction"),
+		TellNeighbours:        tell,
 	}
 	if v, ok := p.number("threshold_percent"); ok {
 		percent := int(v)

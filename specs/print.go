@@ -170,9 +170,13 @@ func printCompaction(cc *engine.ClaudeCompaction) *yaml.Node {
 	if cc.ThresholdTokens != nil {
 		m.put("threshold_tokens", plainNode(strconv.FormatInt(*cc.ThresholdTokens, 10)))
 	}
-	return m.text("pre_compact_instruction", cc.PreCompactInstruction).text("compact_instruction", cc.CompactInstruction).
+	m.text("pre_compact_instruction", cc.PreCompactInstruction).text("compact_instruction", cc.CompactInstruction).
 		text("message_inline", cc.MessageInline).text("message_file_path", cc.MessageFilePath).
-		text("post_restore_audit_instruction", cc.PostRestoreAudit).node()
+		text("post_restore_audit_instruction", cc.PostRestoreAudit)
+	if cc.TellNeighbours {
+		m.flag("tell_neighbours", &cc.TellNeighbours)
+	}
+	return m.node()
 }
 
 // mapNode builds a YAML map; keys without a value are left out.

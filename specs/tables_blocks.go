@@ -115,6 +115,7 @@ func policiesTable() *object {
 				prose("message_inline", "what a seat is told after it was compacted"),
 				text("message_file_path", "a file with more to tell it then"),
 				prose("post_restore_audit_instruction", "how a seat proves that it knows its work"),
+				yesNo("tell_neighbours", "whether the agents on a seat's edges are told when it was compacted, whoever did it"),
 			},
 		}),
 	}}

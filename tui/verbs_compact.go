@@ -71,7 +71,7 @@ type compactStage struct {
 func compactStages() []compactStage {
 	return []compactStage{
 		{"prep", []engine.StepKind{engine.StepCompactPacket, engine.StepCompactPrep}},
-		{"/compact", []engine.StepKind{engine.StepCompactSend, engine.StepCompactProve, engine.StepCompactRecord}},
+		{"/compact", []engine.StepKind{engine.StepCompactSend, engine.StepCompactProve, engine.StepCompactRecord, engine.StepCompactTell}},
 		{"restore", []engine.StepKind{engine.StepCompactRestore}},
 		{"audit", []engine.StepKind{engine.StepCompactAudit, engine.StepCompactVerdict}},
 	}

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -228,57 +226,6 @@ func TestCompactionByHand(t *testing.T) {
 	b, err := os.ReadFile(list[0])
 	if err != nil || !json.Valid(b) {
 		t.Error(err)
-	}
-}
-
-// watch starts `rig watch` and ends it when the test does.
-func (w *world) watch() *exec.Cmd {
-	w.t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	cmd := exec.Command(self, "watch")
-	cmd.Env, cmd.Dir = w.env, w.project
-	if err := cmd.Start(); err != nil {
-		w.t.Fatal(err)
-	}
-	w.t.Cleanup(func() {
-		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-			w.t.Error(err)
-		}
-		_ = cmd.Wait()
-	})
-	return cmd
-}
-
-// With the policy on, a full seat is compacted once by one of two watchers, and
-// its launch line carries idleCompaction false; off, nothing of the kind.
-func TestManagedCompaction(t *testing.T) {
-	w := newWorld(t)
-	path := w.guided("mc", "    threshold_percent: 50\n", "Current work: HERON. Next owner: dev-qa@mc", "impl:claude-code")
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.must("up", w.write("mc.yaml", strings.Replace(string(b), "enabled: false", "enabled: true", 1)))
-	argv, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", w.client("dev.impl")))
-	if err != nil || strings.Count(string(argv), `"idleCompaction":false`) != 1 || strings.Count(string(argv), "--settings") != 1 {
-		t.Errorf("%v %q", err, argv)
-	}
-	w.watch()
-	w.watch()
-	w.fill("dev.impl", 700_000)
-	w.eventually("a managed compaction passes its audit", func() (bool, string) {
-		var st compactStateDoc
-		w.into(&st, "compact", "dev.impl", "--state")
-		return st.Stage == "audited", fmt.Sprintf("%+v", st)
-	})
-	if n := strings.Count(w.transcript(), `"compact_boundary"`); n != 1 {
-		t.Errorf("%d boundaries", n)
-	}
-	if n := strings.Count(w.must("events", "--type", "seat.compacted", "--json"), `"type": "seat.compacted"`); n != 1 {
-		t.Errorf("%d events", n)
 	}
 }
 
