@@ -14,13 +14,7 @@ func (c *cli) expandCmd() *cobra.Command {
 		Use: "expand <rig> <fragment.yaml>", Short: "Add members to a rig, and launch them", Args: cobra.ExactArgs(2),
 		Long: "The fragment is a pod with its members, or more members for a pod that is there: {pod: {id, label, members, edges}, crossPodEdges}.\n" +
 			"A session_source in it is honoured or refused, never dropped.",
-		RunE: func(cmd *cobra.Command, a []string) error {
-			req, err := m.request(engine.VerbExpand, a[0], engine.ExpandArgs{Fragment: a[1]})
-			if err != nil {
-				return err
-			}
-			return c.mutate(cmd.Context(), &m, req)
-		},
+		RunE: c.applies(&m, engine.VerbExpand, func(a []string) (string, any) { return a[0], engine.ExpandArgs{Fragment: a[1]} }),
 	}
 	m.flags(cmd)
 	return cmd
@@ -32,14 +26,10 @@ func (c *cli) shrinkCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "shrink <rig> <pod>", Short: "Take a pod with all its seats out of a rig", Args: cobra.ExactArgs(2),
 		Long: "Ends the sessions of these seats, and no others; an adopted session is released and keeps running.",
-		RunE: func(cmd *cobra.Command, a []string) error {
+		RunE: c.applies(&m, engine.VerbShrink, func(a []string) (string, any) {
 			args.Pod = a[1]
-			req, err := m.request(engine.VerbShrink, a[0], args)
-			if err != nil {
-				return err
-			}
-			return c.mutate(cmd.Context(), &m, req)
-		},
+			return a[0], args
+		}),
 	}
 	m.flags(cmd)
 	cmd.Flags().BoolVar(&args.DropWork, "drop-work", false, "also when inbound work of the seats is lost with them")
@@ -52,14 +42,10 @@ func (c *cli) removeCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "remove <rig> <seat>", Short: "Take one seat out of a rig", Args: cobra.ExactArgs(2),
 		Long: "Ends the seat's session, and no other; an adopted session is released and keeps running.",
-		RunE: func(cmd *cobra.Command, a []string) error {
+		RunE: c.applies(&m, engine.VerbRemove, func(a []string) (string, any) {
 			args.Seat = a[1]
-			req, err := m.request(engine.VerbRemove, a[0], args)
-			if err != nil {
-				return err
-			}
-			return c.mutate(cmd.Context(), &m, req)
-		},
+			return a[0], args
+		}),
 	}
 	m.flags(cmd)
 	cmd.Flags().BoolVar(&args.DropWork, "drop-work", false, "also when inbound work of the seat is lost with it")
@@ -74,13 +60,7 @@ func (c *cli) forkCmd() *cobra.Command {
 		Long: "The source is a seat, the name of its session, or agent-image:<name>[:<version>].\n" +
 			"The child takes over agent, profile, directory, model, effort, role, policies, label and environment of the source, and gets a conversation of its own.\n" +
 			"The source goes on untouched. Nothing is typed into the child: `rig whoami` in it tells its own seat.",
-		RunE: func(cmd *cobra.Command, a []string) error {
-			req, err := m.request(engine.VerbFork, a[0], args)
-			if err != nil {
-				return err
-			}
-			return c.mutate(cmd.Context(), &m, req)
-		},
+		RunE: c.applies(&m, engine.VerbFork, func(a []string) (string, any) { return a[0], args }),
 	}
 	m.flags(cmd)
 	f := cmd.Flags()

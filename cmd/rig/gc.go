@@ -57,13 +57,7 @@ func (c *cli) gcCmd() *cobra.Command {
 		Long: "Goes: launch and hook files of ended occupants (7 days), logs (14), restore packets, maps and automatic snapshots (30),\n" +
 			"half-written files and requests that nobody took up (1). Stays: whatever runs or may run, the newest three of each series,\n" +
 			"snapshots that somebody asked for, the audit log, images, and every file of a client.",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			req, err := m.request(engine.VerbGC, "", engine.GCArgs{OlderThan: time.Duration(older)})
-			if err != nil {
-				return err
-			}
-			return c.mutate(cmd.Context(), m, req)
-		},
+		RunE: c.applies(m, engine.VerbGC, func(_ []string) (string, any) { return "", engine.GCArgs{OlderThan: time.Duration(older)} }),
 	}
 	m.flags(cmd)
 	cmd.Flags().Var(&older, "older-than", "one age for everything, such as 12h or 30d; at least 1h")

@@ -54,13 +54,7 @@ func (c *cli) imageCreateCmd() *cobra.Command {
 	var args engine.ImageArgs
 	cmd := &cobra.Command{
 		Use: "create <source-seat> --name <name>", Short: "Keep a seat's conversation as an image", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, a []string) error {
-			req, err := m.request(engine.VerbImageCreate, a[0], args)
-			if err != nil {
-				return err
-			}
-			return c.mutate(cmd.Context(), &m, req)
-		},
+		RunE: c.applies(&m, engine.VerbImageCreate, func(a []string) (string, any) { return a[0], args }),
 	}
 	m.flags(cmd)
 	f := cmd.Flags()
@@ -81,13 +75,7 @@ func (c *cli) imagePinCmd(word string, verb engine.Verb, short string) *cobra.Co
 	var m mutation
 	cmd := &cobra.Command{
 		Use: word + " <name or id>", Short: short, Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, a []string) error {
-			req, err := m.request(verb, a[0], struct{}{})
-			if err != nil {
-				return err
-			}
-			return c.mutate(cmd.Context(), &m, req)
-		},
+		RunE: c.applies(&m, verb, func(a []string) (string, any) { return a[0], struct{}{} }),
 	}
 	m.flags(cmd)
 	return cmd
@@ -98,13 +86,7 @@ func (c *cli) imageDeleteCmd() *cobra.Command {
 	var args engine.ImageArgs
 	cmd := &cobra.Command{
 		Use: "delete <name or id>", Short: "Delete an image that nothing protects", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, a []string) error {
-			req, err := m.request(engine.VerbImageDelete, a[0], args)
-			if err != nil {
-				return err
-			}
-			return c.mutate(cmd.Context(), &m, req)
-		},
+		RunE: c.applies(&m, engine.VerbImageDelete, func(a []string) (string, any) { return a[0], args }),
 	}
 	m.flags(cmd)
 	cmd.Flags().BoolVar(&args.Force, "force", false, "delete it also when it is protected; what refers to it can then start nothing")
@@ -116,13 +98,7 @@ func (c *cli) imagePruneCmd() *cobra.Command {
 	var args engine.ImageArgs
 	cmd := &cobra.Command{
 		Use: "prune", Short: "Delete every image that nothing protects", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			req, err := m.request(engine.VerbImagePrune, "", args)
-			if err != nil {
-				return err
-			}
-			return c.mutate(cmd.Context(), &m, req)
-		},
+		RunE: c.applies(&m, engine.VerbImagePrune, func(_ []string) (string, any) { return "", args }),
 	}
 	m.flags(cmd)
 	cmd.Flags().BoolVar(&args.Force, "force", false, "delete the protected ones too: all of them")

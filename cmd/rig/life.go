@@ -89,13 +89,7 @@ func (c *cli) downCmd() *cobra.Command {
 	var args engine.DownArgs
 	cmd := &cobra.Command{
 		Use: "down <rig>", Short: "Stop a rig; a snapshot is attempted first", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, a []string) error {
-			req, err := m.request(engine.VerbDown, a[0], args)
-			if err != nil {
-				return err
-			}
-			return c.mutate(cmd.Context(), &m, req)
-		},
+		RunE: c.applies(&m, engine.VerbDown, func(a []string) (string, any) { return a[0], args }),
 	}
 	m.flags(cmd)
 	cmd.Flags().BoolVar(&args.Snapshot, "snapshot", false, "state that a snapshot is wanted (one is attempted anyway)")
@@ -108,13 +102,7 @@ func (c *cli) launchCmd() *cobra.Command {
 	var m mutation
 	cmd := &cobra.Command{
 		Use: "launch <rig> [<pod.member>…]", Short: "Launch what does not run", Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, a []string) error {
-			req, err := m.request(engine.VerbLaunch, a[0], engine.LaunchArgs{Seats: a[1:]})
-			if err != nil {
-				return err
-			}
-			return c.mutate(cmd.Context(), &m, req)
-		},
+		RunE: c.applies(&m, engine.VerbLaunch, func(a []string) (string, any) { return a[0], engine.LaunchArgs{Seats: a[1:]} }),
 	}
 	m.flags(cmd)
 	return cmd
@@ -164,13 +152,7 @@ func (c *cli) adoptCmd() *cobra.Command {
 	var m mutation
 	cmd := &cobra.Command{
 		Use: "adopt <discovered-id> <seat>", Short: "Bind a session of yours to an empty seat", Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, a []string) error {
-			req, err := m.request(engine.VerbAdopt, a[1], engine.AdoptArgs{Discovered: a[0]})
-			if err != nil {
-				return err
-			}
-			return c.mutate(cmd.Context(), &m, req)
-		},
+		RunE: c.applies(&m, engine.VerbAdopt, func(a []string) (string, any) { return a[1], engine.AdoptArgs{Discovered: a[0]} }),
 	}
 	m.flags(cmd)
 	return cmd
@@ -180,13 +162,7 @@ func (c *cli) releaseCmd() *cobra.Command {
 	var m mutation
 	cmd := &cobra.Command{
 		Use: "release <seat>", Short: "Give an adopted session back; it keeps running", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, a []string) error {
-			req, err := m.request(engine.VerbRelease, a[0], struct{}{})
-			if err != nil {
-				return err
-			}
-			return c.mutate(cmd.Context(), &m, req)
-		},
+		RunE: c.applies(&m, engine.VerbRelease, func(a []string) (string, any) { return a[0], struct{}{} }),
 	}
 	m.flags(cmd)
 	return cmd

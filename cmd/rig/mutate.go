@@ -43,6 +43,19 @@ func (m *mutation) request(verb engine.Verb, target string, args any) (engine.Re
 	return r, err
 }
 
+// applies makes the body of a verb that changes something: ask turns the words of
+// the command line into the target and the arguments of the request.
+func (c *cli) applies(m *mutation, verb engine.Verb, ask func(words []string) (target string, args any)) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, words []string) error {
+		target, args := ask(words)
+		req, err := m.request(verb, target, args)
+		if err != nil {
+			return err
+		}
+		return c.mutate(cmd.Context(), m, req)
+	}
+}
+
 // mutate plans a request, prints the plan for a dry run, and otherwise applies
 // that very plan and prints its receipt.
 func (c *cli) mutate(ctx context.Context, m *mutation, req engine.Request) error {

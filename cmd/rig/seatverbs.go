@@ -23,17 +23,14 @@ func (c *cli) seatVerbs() []*cobra.Command {
 func (c *cli) seatVerb(cmd *cobra.Command, m *mutation, needs bool, verb engine.Verb, args func() any) *cobra.Command {
 	m.flags(cmd)
 	cmd.Args = cobra.ExactArgs(1)
+	apply := c.applies(m, verb, func(a []string) (string, any) { return a[0], args() })
 	cmd.RunE = func(cmd *cobra.Command, a []string) error {
 		if needs {
 			if err := m.needReason(string(verb)); err != nil {
 				return err
 			}
 		}
-		req, err := m.request(verb, a[0], args())
-		if err != nil {
-			return err
-		}
-		return c.mutate(cmd.Context(), m, req)
+		return apply(cmd, a)
 	}
 	return cmd
 }

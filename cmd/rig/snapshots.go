@@ -30,13 +30,7 @@ func (c *cli) snapshotCreate(use string) *cobra.Command {
 	var args engine.SnapshotArgs
 	cmd := &cobra.Command{
 		Use: use, Short: "Save a snapshot of a rig", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, a []string) error {
-			req, err := m.request(engine.VerbSnapshot, a[0], args)
-			if err != nil {
-				return err
-			}
-			return c.mutate(cmd.Context(), &m, req)
-		},
+		RunE: c.applies(&m, engine.VerbSnapshot, func(a []string) (string, any) { return a[0], args }),
 	}
 	m.flags(cmd)
 	cmd.Flags().StringSliceVar(&args.Intended, "intended-seats", nil, "the `seats` (pod.member) that a later restore is to judge (default: all)")
