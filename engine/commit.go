@@ -125,8 +125,13 @@ func rigRuns(tx Tx, seatID string) error {
 	return tx.UpdateRig(&rig)
 }
 
+// writeOccupant writes the rows of a new occupant: session, tenure, binding. What
+// earlier ones had claimed of the seat's inbound work goes back to pending.
 func (r *run) writeOccupant(tx Tx, st seatStart, l *launched) error {
 	now := r.e.d.Clock.Now()
+	if err := releaseClaims(tx, l.session.SeatID, l.session.Generation-1, r.e.d.Clock); err != nil {
+		return err
+	}
 	if err := rigRuns(tx, l.session.SeatID); err != nil {
 		return err
 	}

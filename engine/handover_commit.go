@@ -22,9 +22,6 @@ func commitHandover(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) 
 	if err := supersede(tx, seat.ID, r.e.d.Clock); err != nil {
 		return nil, err
 	}
-	if err := releaseClaims(tx, seat.ID, seat.Generation, r.e.d.Clock); err != nil {
-		return nil, err
-	}
 	delivered := r.saw("arrive")["delivered"] == true
 	l.session.Continuity = st.Good
 	if err := r.writeOccupant(tx, st, l); err != nil {
@@ -93,7 +90,7 @@ func releaseClaims(tx Tx, seatID string, generation int64, clock Clock) error {
 		return err
 	}
 	for i := range items {
-		if items[i].State != "claimed" || items[i].Generation != generation {
+		if items[i].State != "claimed" || items[i].Generation > generation {
 			continue
 		}
 		items[i].State, items[i].Generation, items[i].UpdatedAt = "pending", 0, clock.Now()

@@ -68,9 +68,6 @@ func commitFreshLaunch(_ context.Context, r *run, s Step, tx Tx) (Evidence, erro
 	if err != nil {
 		return nil, err
 	}
-	if err := releaseClaims(tx, seat.ID, seat.Generation, r.e.d.Clock); err != nil {
-		return nil, err
-	}
 	outcome := launchOutcome(st, l)
 	if l.session.Continuity = outcome; outcome == ContinuityAttention {
 		l.session.Continuity = ContinuityNone

@@ -256,20 +256,31 @@ func TestFreshLaunchAtAGateIsAttention(t *testing.T) {
 	payload(t, ev[len(ev)-1], `"status":"attention_required"`, `"native_session_id_reason"`)
 }
 
-func TestFreshLaunchGivesClaimedWorkBack(t *testing.T) {
+// TestANewOccupantGivesClaimedWorkBack: whichever verb brings it, also one that
+// resumes the conversation.
+func TestANewOccupantGivesClaimedWorkBack(t *testing.T) {
 	t.Parallel()
-	b := newSeatBench(t)
-	id := b.seat(t, "dev.m0").ID
-	at := b.seat(t, "dev.m0").StartedAt
-	err := b.db.Write(context.Background(), func(tx engine.Tx) error {
-		return tx.InsertWork(engine.WorkItem{ID: "01W", SeatID: id, Title: "t", State: "claimed", Generation: 1, CreatedAt: at, UpdatedAt: at, Version: 1})
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.run(t, freshRequest("dev.m0", true))
-	if w := b.seat(t, "dev.m0").Work; w.Pending != 1 || w.Claimed != 0 {
-		t.Errorf("%+v", w)
+	for name, arrive := range map[string]func(*seatBench){
+		"fresh launch": func(b *seatBench) { b.run(t, freshRequest("dev.m0", true)) },
+		"handover":     func(b *seatBench) { b.run(t, handoverRequest("dev.m0", "fresh")) },
+		"stopped, and launched again": func(b *seatBench) {
+			b.run(t, stopRequest("dev.m0"))
+			b.run(t, seatRequest(engine.VerbLaunch, "team", engine.LaunchArgs{}))
+		},
+	} {
+		b := newSeatBench(t)
+		id := b.seat(t, "dev.m0").ID
+		at := b.seat(t, "dev.m0").StartedAt
+		err := b.db.Write(context.Background(), func(tx engine.Tx) error {
+			return tx.InsertWork(engine.WorkItem{ID: "01W", SeatID: id, Title: "t", State: "claimed", Generation: 1, CreatedAt: at, UpdatedAt: at, Version: 1})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		arrive(b)
+		if s := b.seat(t, "dev.m0"); s.Generation != 2 || s.Work.Pending != 1 || s.Work.Claimed != 0 {
+			t.Errorf("%s: generation %d, %+v", name, s.Generation, s.Work)
+		}
 	}
 }
 
