@@ -187,7 +187,7 @@ func doCreate(ctx context.Context, r *run, s Step) (Evidence, error) {
 		return nil, err
 	}
 	l.session.Homes, l.session.Token, l.prompted = line.Homes, line.Token, line.Prompt
-	argv, err := d.Occupants.WriteLaunch(l.session.ID, LaunchFile{Argv: line.Argv, Env: line.Env, Dir: line.Dir, Seat: st.Address})
+	argv, err := d.Occupants.WriteLaunch(l.session.ID, LaunchFile{Argv: line.Argv, Env: line.Env, Dir: line.Dir, Seat: st.Address, Op: r.plan.ID})
 	if err != nil {
 		return nil, err
 	}
@@ -255,6 +255,8 @@ func undoCreate(ctx context.Context, r *run, s Step) error {
 			r.warn(err.Error())
 		}
 		r.sight().forget(l.ref.Pane)
+	} else if err := r.e.d.Occupants.RemoveUnread(r.plan.ID); err != nil {
+		r.warn(err.Error())
 	}
 	inv := r.e.d.Mux.Inventory(ctx)
 	if inv.Server == Unknown {

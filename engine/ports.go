@@ -67,6 +67,7 @@ type Ticket struct {
 	OpID        string  `json:"op_id"`
 	Request     Request `json:"request"`
 	Fingerprint string  `json:"fingerprint"`
+	Build       string  `json:"build,omitempty"` // the build that made the plan
 }
 
 // Occupants keeps the files through which a launch reaches the supervisor in
@@ -77,6 +78,9 @@ type Occupants interface {
 	WriteLaunch(sessionID string, l LaunchFile) (argv []string, err error)
 	// RemoveLaunch deletes a launch file that was never read.
 	RemoveLaunch(sessionID string) error
+	// RemoveUnread deletes every launch file of an operation that was never read:
+	// an operation that was cut off does not know the ids of its launches.
+	RemoveUnread(opID string) error
 	// RunState reads what the supervisor reported for a session; false when it
 	// has reported nothing yet.
 	RunState(sessionID string) (RunState, bool, error)
@@ -92,7 +96,8 @@ type LaunchFile struct {
 	Argv []string          `json:"argv"`
 	Env  []string          `json:"env"` // complete, KEY=value
 	Dir  string            `json:"dir"`
-	Seat string            `json:"seat"` // address, for its messages
+	Seat string            `json:"seat"`         // address, for its messages
+	Op   string            `json:"op,omitempty"` // the operation that launches
 	Meta map[string]string `json:"meta,omitempty"`
 }
 

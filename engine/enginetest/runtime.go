@@ -3,6 +3,7 @@ package enginetest
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 
@@ -139,6 +140,14 @@ func (f *Files) WriteLaunch(id string, l engine.LaunchFile) ([]string, error) {
 	}
 	f.files[id] = l
 	return []string{"rig", "seat-exec", id}, nil
+}
+
+// RemoveUnread implements engine.Occupants.
+func (f *Files) RemoveUnread(op string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	maps.DeleteFunc(f.files, func(_ string, l engine.LaunchFile) bool { return l.Op == op })
+	return nil
 }
 
 // RemoveLaunch implements engine.Occupants.

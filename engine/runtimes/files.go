@@ -143,6 +143,25 @@ func (f *Files) RemoveLaunch(sessionID string) error {
 	return nil
 }
 
+// RemoveUnread deletes every launch file of an operation that nobody has read.
+func (f *Files) RemoveUnread(opID string) error {
+	paths, err := filepath.Glob(f.runPath("*", launchSuffix))
+	if err != nil {
+		return filesError(f.home, err)
+	}
+	for _, path := range paths {
+		var l engine.LaunchFile
+		b, err := readPrivate(path, maxLaunchFile)
+		if err != nil || json.Unmarshal(b, &l) != nil || l.Op != opID {
+			continue // read meanwhile, or not of this operation
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return filesError(path, err)
+		}
+	}
+	return nil
+}
+
 // RunState reads what the supervisor reported, cached until it reports again.
 // false without an error: nothing yet.
 func (f *Files) RunState(sessionID string) (engine.RunState, bool, error) {

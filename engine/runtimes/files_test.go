@@ -93,6 +93,25 @@ func TestLaunchFileThatIsNotOurs(t *testing.T) {
 	}
 }
 
+// TestUnreadLaunchesOfAnOperationAreRemoved: they hold the environment and may
+// name the conversation that a fork starts from.
+func TestUnreadLaunchesOfAnOperationAreRemoved(t *testing.T) {
+	t.Parallel()
+	f := NewFiles(t.TempDir(), "/bin/rig")
+	for id, op := range map[string]string{"S1": "A", "S2": "A", "S3": "B"} {
+		if _, err := f.WriteLaunch(id, engine.LaunchFile{Argv: []string{"x"}, Dir: "/", Op: op}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.RemoveUnread("A"); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(f.runPath("*", launchSuffix))
+	if err != nil || len(left) != 1 || left[0] != f.runPath("S3", launchSuffix) {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
 func TestFoldersThatAreLinksAreRefused(t *testing.T) {
 	home := t.TempDir()
 	if err := os.Symlink(t.TempDir(), filepath.Join(home, "run")); err != nil {
