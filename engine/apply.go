@@ -74,7 +74,7 @@ func (e *Engine) applyDetached(ctx context.Context, shown *Plan, progress func(O
 	if err := e.refuseHeld(ctx, shown); err != nil {
 		return nil, err
 	}
-	t := Ticket{OpID: shown.ID, Request: shown.Request, Fingerprint: shown.Fingerprint()}
+	t := Ticket{OpID: shown.ID, Request: shown.Request, Fingerprint: shown.Fingerprint(), Build: e.d.Build}
 	t.Request.Operator = shown.Operator
 	if err := e.d.Spawner.Spawn(ctx, t); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (e *Engine) ApplyTicket(ctx context.Context, t Ticket, begun func()) (*Rece
 		shown.ID = t.OpID
 		switch {
 		case shown.Fingerprint() != t.Fingerprint:
-			err = staleError(shown, shown)
+			err = e.otherBuild(t, staleError(shown, shown))
 		case !shown.Applicable():
 			err = blockedError(shown)
 		default:
@@ -126,16 +126,16 @@ func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgre
 				progress(OpProgress{op, steps})
 			}
 			if CodeOf(err) == CodeNotFound {
-				return nil, Errorf(CodeInternal, "the detached process ended before it began").On("follow", opID).
-					WithHint("its log is logs/op-%s.log in RIG_HOME", opID)
+				return nil, Errorf("operation_not_begun", "the detached process ended before it began; nothing was changed").On("follow", opID).
+					WithHint("run the verb again; if it stays so, its log is logs/op-%s.log in RIG_HOME", opID)
 			}
 			if err == nil && op.State.Ended() {
 				return receiptOf(op)
 			}
 			if err == nil && op.State == OpUnfinished {
-				return nil, Errorf(CodeInternal, "the process that ran the operation has died").
+				return nil, Errorf("operation_unfinished", "the process that ran the operation has died").
 					On(string(op.Verb), op.Target).
-					WithHint("`rig op show %s` shows how far it came; finish or roll it back", op.ID)
+					WithHint("`rig op show %s` shows how far it came; then `rig op finish %s` or `rig op rollback %s`", op.ID, op.ID, op.ID)
 			}
 		}
 		select {

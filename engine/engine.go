@@ -199,6 +199,9 @@ func (e *Engine) plan(ctx context.Context, r Request, opID string) (*Plan, error
 // refuse the apply is said beforehand.
 func (e *Engine) blockHeld(ctx context.Context, p *Plan, opID string) error {
 	return e.d.Store.Read(ctx, func(r Reader) error {
+		if err := e.warnBuild(r, p); err != nil {
+			return err
+		}
 		for _, key := range p.Leases {
 			held, err := r.Lease(key)
 			if err != nil || held.OpID == opID {

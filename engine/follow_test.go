@@ -79,7 +79,7 @@ func TestFollowNoticesADeathThatLeavesNoTrace(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	_, err := e.Follow(ctx, "01OP", nil)
-	if engine.CodeOf(err) != engine.CodeInternal {
+	if engine.CodeOf(err) != "operation_unfinished" {
 		t.Fatalf("error %v; want that the process has died", err)
 	}
 }

@@ -30,6 +30,9 @@ func (e *Engine) takeLeases(ctx context.Context, p *Plan) (*leases, error) {
 			return err
 		}
 		l.fence = fence
+		if err := e.noteBuild(tx); err != nil {
+			return err
+		}
 		for _, key := range l.keys {
 			if err := e.grant(tx, key, l); err != nil {
 				return err

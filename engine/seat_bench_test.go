@@ -83,6 +83,13 @@ type seatBench struct {
 	reports *reports
 	claude  *mind
 	gag     *gag
+	deps    engine.Deps
+}
+
+// rebuild goes on with a process of another build.
+func (b *seatBench) rebuild(build string) {
+	b.deps.Build = build
+	b.e = engine.New(b.deps)
 }
 
 func newSeatBench(tb testing.TB) *seatBench {
@@ -101,14 +108,15 @@ func newSeatBench(tb testing.TB) *seatBench {
 	b.gag = &gag{DB: db, types: map[string]bool{}}
 	b.mux.Faults, b.files.Faults, b.ctxs.Faults = b.faults, b.faults, b.faults
 	b.specs["team"] = enginetest.Team("team", dir, engine.RuntimeClaude, engine.RuntimeTerminal)
-	b.e = engine.New(engine.Deps{
+	b.deps = engine.Deps{
 		Contexts: b.ctxs, Store: b.gag, Mux: b.mux, Specs: b.specs, Occupants: b.reports, Procs: b.procs,
 		Runtimes: map[engine.RuntimeName]engine.Runtime{
 			engine.RuntimeClaude: b.claude, engine.RuntimeTerminal: &enginetest.Runtime{Kind: engine.RuntimeTerminal, Faults: b.faults},
 		},
 		Clock: enginetest.NewClock(), IDs: &enginetest.IDs{}, Build: "test", Self: engine.Self{Login: "ann"},
 		Config: engine.Config{IdentifyWait: 200e6, ReadyTimeout: 400e6, GateWait: 1e6, SubmitPause: 1e6},
-	})
+	}
+	b.e = engine.New(b.deps)
 	tb.Cleanup(func() { b.close(tb) })
 	b.run(tb, upRequest())
 	return b

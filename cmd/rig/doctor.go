@@ -186,6 +186,7 @@ func recordChecks(ctx context.Context) []check {
 	if k, ok := savedCheck(ctx, a, f); ok {
 		out = append(out, k)
 	}
+	out = append(out, companionChecks(a)...)
 	for _, op := range f.Ops {
 		if op.State == engine.OpUnfinished {
 			out = append(out, check{"operation " + op.ID, "red", string(op.Verb) + " of " + op.Target + " was cut off", "rig op show " + op.ID})

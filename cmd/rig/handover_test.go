@@ -31,6 +31,9 @@ func hooks() {
 			}
 		}
 	}
+	if build := os.Getenv("TEST_BUILD"); build != "" {
+		version = build
+	}
 	if gate := os.Getenv("TEST_BARRIER"); gate != "" {
 		afterPlan = func() { waitAtBarrier(gate) }
 	}

@@ -43,6 +43,7 @@ func (c *cli) tui(ctx context.Context, f tuiFlags) error {
 		return err
 	}
 	defer a.close()
+	defer a.announce("tui")()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	w := a.engine().Watcher()

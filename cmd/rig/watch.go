@@ -24,6 +24,7 @@ func (c *cli) watchCmd() *cobra.Command {
 				return err
 			}
 			defer a.close()
+			defer a.announce("watch")()
 			w := a.engine().Watcher()
 			feed := w.Subscribe()
 			saved, told := a.keepSnapshots(cmd.Context()), map[string]engine.AttentionItem{}
