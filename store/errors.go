@@ -15,6 +15,14 @@ import (
 // Nothing was changed.
 const CodeRecordFull engine.Code = "record_full"
 
+// CodeRecordOlder says that the record was written by an older program and this
+// process may not bring it up to date, because it only reads.
+const CodeRecordOlder engine.Code = "record_older"
+
+// CodeRecordTorn says that a process died while it wrote, and that only one that
+// may write can put the record in order again.
+const CodeRecordTorn engine.Code = "record_torn"
+
 // SQLite's primary result codes that this package tells apart. They are part of
 // its file format promise: they never change.
 const (
@@ -108,8 +116,8 @@ func wrapSQLite(path, op string, code int, err error) *engine.Error {
 			return as(engine.CodeUnavailable, "the record was moved while it was open").
 				WithHint("put the file back, or end this process and start it again")
 		case readOnlyRecovery, readOnlyRollback:
-			return as(engine.CodeUnavailable, "a process died while it wrote the record, and a reader cannot repair that").
-				WithHint("a command that may write, such as `rig doctor`, repairs it first")
+			return as(CodeRecordTorn, "a process died while it wrote the record, and a reader cannot repair that").
+				WithHint("`rig setup` repairs it; so does any command that changes something")
 		}
 		return readOnlyError(path, err)
 	case sqliteFull:
@@ -170,6 +178,7 @@ func foreignError(path string) *engine.Error {
 }
 
 func olderError(path string, found int) *engine.Error {
-	return engine.Errorf(engine.CodeUnavailable, "the record has version %d, this program reads version %d", found, latest()).
-		On("open record", path).WithHint("a command that may write, such as `rig doctor`, brings it up to date first")
+	return engine.Errorf(CodeRecordOlder, "the record was written by an older rig: it has version %d, this program reads version %d", found, latest()).
+		On("open record", path).With("found", found).With("known", latest()).
+		WithHint("`rig setup` brings it up to date; so does any command that changes something. An older rig cannot read it afterwards: `cp` %s first to go back", path)
 }

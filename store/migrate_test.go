@@ -250,3 +250,29 @@ func TestEmptyFileIsFilled(t *testing.T) {
 	write(t, open1(t, path), oneSeat)
 	read(t, ro, func(r engine.Reader) error { _, err := r.Rig("r1"); return err })
 }
+
+// TestOlderRecordSaysWhatToDo: whoever only reads cannot bring an older record up
+// to date, and names the command that does. The file is not touched.
+func TestOlderRecordSaysWhatToDo(t *testing.T) {
+	path := recordPath(t)
+	db, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before := fingerprintFile(t, path)
+	known := migrations
+	migrations = func() []string { return append(known(), "migrations/9999_later.sql") }
+	defer func() { migrations = known }()
+	_, err = OpenReadOnly(path)
+	wantCode(t, err, CodeRecordOlder)
+	var e *engine.Error
+	if !errors.As(err, &e) || !strings.Contains(e.Hint, "`rig setup`") || !strings.Contains(e.Msg, fmt.Sprintf("version %d, this program reads version %d", latest()-1, latest())) {
+		t.Errorf("%v → %+v", err, e)
+	}
+	if fingerprintFile(t, path) != before {
+		t.Error("a reader changed the record")
+	}
+}

@@ -245,7 +245,7 @@ func TestDeathDuringTheFirstOpening(t *testing.T) {
 	if ro, err := OpenReadOnly(path); err == nil {
 		t.Errorf("a half-written file was read: %v", ro.Close())
 	} else {
-		wantCode(t, err, engine.CodeUnavailable)
+		wantCode(t, err, CodeRecordTorn)
 	}
 	db := open1(t, path)
 	if err := count(db); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rig/engine"
+	"rig/store"
 )
 
 // mutation holds the flags that every mutating verb has.
@@ -59,7 +60,7 @@ func (c *cli) applies(m *mutation, verb engine.Verb, ask func(words []string) (t
 // mutate plans a request, prints the plan for a dry run, and otherwise applies
 // that very plan and prints its receipt.
 func (c *cli) mutate(ctx context.Context, m *mutation, req engine.Request) error {
-	a, err := openApp(appRead)
+	a, err := openForPlan(m.dryRun)
 	if err != nil {
 		return err
 	}
@@ -68,6 +69,7 @@ func (c *cli) mutate(ctx context.Context, m *mutation, req engine.Request) error
 	if err != nil {
 		return err
 	}
+	c.nameOtherBuilds(a)
 	if m.dryRun {
 		return c.showPlan(p)
 	}
@@ -100,6 +102,28 @@ func (c *cli) mutate(ctx context.Context, m *mutation, req engine.Request) error
 		}
 	}
 	return nil
+}
+
+// openForPlan opens for reading. What a reader cannot read, a record of an older
+// program or one that a dead process left half written, is put in order first
+// when the verb is going to change something anyway.
+func openForPlan(dryRun bool) (*app, error) {
+	a, err := openApp(appRead)
+	if dryRun || !repairable(err) {
+		return a, err
+	}
+	w, err := openApp(appWrite)
+	if err != nil {
+		return nil, err
+	}
+	w.close()
+	return openApp(appRead)
+}
+
+// repairable reports whether opening the record for writing cures an error.
+func repairable(err error) bool {
+	code := engine.CodeOf(err)
+	return code == store.CodeRecordOlder || code == store.CodeRecordTorn
 }
 
 // planDoc is the JSON of a dry run.

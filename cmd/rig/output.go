@@ -10,6 +10,7 @@ import (
 	"rig/engine"
 	"rig/engine/packet"
 	"rig/specs"
+	"rig/store"
 )
 
 // print writes one JSON document.
@@ -25,7 +26,7 @@ func (c *cli) print(v any) error {
 var unknownCodes = map[engine.Code]bool{
 	engine.CodeInvalid: true, engine.CodeMissingReason: true, engine.CodeSeatRefRequired: true,
 	engine.CodeTmuxProbeFailed: true, engine.CodeUnavailable: true, engine.CodeRecordDamaged: true,
-	engine.CodeRecordNewer: true, engine.CodeTmuxTooOld: true, "invalid_window": true,
+	engine.CodeRecordNewer: true, store.CodeRecordOlder: true, store.CodeRecordTorn: true, engine.CodeTmuxTooOld: true, "invalid_window": true,
 	engine.CodeMissingModel: true, engine.CodeMissingToken: true, engine.CodeFreshRequired: true, engine.CodeRefreshFailed: true,
 	packet.CodeBadName: true, packet.CodeProvenance: true, packet.CodeUndetected: true,
 }

@@ -127,6 +127,9 @@ func (c *cli) setupItems(ctx context.Context, root *cobra.Command, install []str
 		home.State = "missing"
 	}
 	items = append(items, home)
+	if repairable(recordError()) {
+		items = append(items, setupItem{Name: "record", State: "missing", What: "the record, brought up to date with this rig and whole", Path: p.record(), do: func(context.Context) error { return repairRecord() }})
+	}
 	config := setupItem{
 		Name: "config", State: "there", What: "every setting with its default, as comments", Path: p.config,
 		do: func(context.Context) error { return writeNew(p.config, configTemplate()) },
@@ -143,6 +146,25 @@ func (c *cli) setupItems(ctx context.Context, root *cobra.Command, install []str
 		items = append(items, it)
 	}
 	return append(items, manItem(root)), nil
+}
+
+// recordError is why the record cannot be read, nil when it can.
+func recordError() error {
+	a, err := openApp(appRead)
+	if err == nil {
+		a.close()
+	}
+	return err
+}
+
+// repairRecord opens the record for writing, which brings an older one up to date
+// and lets SQLite finish what a dead process left.
+func repairRecord() error {
+	a, err := openApp(appWrite)
+	if err == nil {
+		a.close()
+	}
+	return err
 }
 
 // program is an item that is a program of somebody else: shown with the command
