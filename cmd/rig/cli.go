@@ -27,7 +27,8 @@ type usageError struct{ err error }
 func (u usageError) Error() string { return u.err.Error() }
 
 func runCLI(ctx context.Context, args []string) int {
-	c := &cli{out: os.Stdout, err: os.Stderr}
+	c := &cli{}
+	c.out, c.err = cleanWriter{os.Stdout, &c.json}, cleanWriter{os.Stderr, nil}
 	root := c.root()
 	root.SetArgs(args)
 	root.SetOut(c.out)

@@ -69,7 +69,11 @@ func socketPath(setting string) string {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	return filepath.Join(dir, fmt.Sprintf("tmux-%d", os.Getuid()), filepath.Base(setting))
+	name := filepath.Base(setting)
+	if name == "." || name == ".." { // no names: they would lead out of the folder
+		name = "rig"
+	}
+	return filepath.Join(dir, fmt.Sprintf("tmux-%d", os.Getuid()), name)
 }
 
 // loader reads specs named by a path from where the shell stands: relative

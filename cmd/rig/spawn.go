@@ -75,7 +75,7 @@ func (s spawner) writeTicket(t engine.Ticket) (string, error) {
 		return "", err
 	}
 	file := filepath.Join(dir, "op-"+t.OpID+".ticket")
-	return file, os.WriteFile(file, b, 0o600)
+	return file, writeAnew(file, b)
 }
 
 // readTicket reads and deletes a ticket and moves to its directory.

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"unicode/utf8"
+)
+
+// cleanWriter takes out of everything that is printed what a terminal would act
+// on or be misled by: escape sequences lose their introducer, controls of the C1
+// range and those that turn the direction of text are dropped. Names, titles,
+// reasons and messages come from files, agents and other programs, and none of
+// them may drive the terminal of whoever reads about them. In a JSON document,
+// where such runes stand in strings only, they are written as escapes.
+type cleanWriter struct {
+	w    io.Writer
+	json *bool
+}
+
+// Write implements io.Writer. Runes must not be split between two calls.
+func (c cleanWriter) Write(p []byte) (int, error) {
+	if !bytes.ContainsFunc(p, func(r rune) bool { return drives(r) || r == utf8.RuneError }) {
+		return c.w.Write(p)
+	}
+	out := make([]byte, 0, len(p)+16)
+	for rest := p; len(rest) > 0; {
+		r, n := utf8.DecodeRune(rest)
+		switch {
+		case r == utf8.RuneError && n == 1: // a byte of its own; 0x9b alone is an introducer to some
+			out = append(out, "\uFFFD"...)
+		case !drives(r):
+			out = append(out, rest[:n]...)
+		case c.json != nil && *c.json:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		rest = rest[n:]
+	}
+	if _, err := c.w.Write(out); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// drives reports whether a rune moves the cursor, begins a sequence, or changes
+// the direction in which text is drawn.
+func drives(r rune) bool {
+	switch {
+	case r == '\n', r == '\t':
+		return false
+	case r < 0x20, r >= 0x7f && r < 0xa0:
+		return true
+	case r == 0x061c, r == 0x200e, r == 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+		return true
+	}
+	return false
+}
