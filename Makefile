@@ -14,19 +14,22 @@ export GOFLAGS ?= -buildvcs=false
 
 GOFUMPT_VERSION  := v0.12.0
 GOLANGCI_VERSION := v2.15.0
+GOVULNCHECK_VERSION := v1.9.0
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo 0.0.0-dev)
 COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 # Packages under testdata are outside ./... by Go's own rule, so they are named.
-PACKAGES := ./... ./testdata/realcli/mock ./testdata/realcli/record ./testdata/measure ./testdata/picture
+PACKAGES := ./... ./testdata/realcli/mock ./testdata/realcli/record ./testdata/measure ./testdata/picture ./testdata/chaos ./testdata/chaos/check
 FUZZTIME ?= 5s
 BENCHCOUNT ?= 6
 BENCHTIME ?= 0.3s
 SEATS ?= 20 100 200
+SEED ?= 0
+CHAOS ?=
 
-.PHONY: build demo test lint fmt fuzz bench docs man repro realcli standins facts measure pictures ci tools clean help
+.PHONY: build demo test lint fmt fuzz bench docs man repro realcli standins facts measure pictures chaos vuln ci tools clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -105,6 +108,19 @@ pictures: build ## the README's pictures, from real frames of the demo
 	@.ci/need go tmux
 	@mkdir -p docs
 	@testdata/picture/shoot.sh bin/rig docs
+
+chaos: ## break everything around a fleet for some minutes, then look for what was lost (SEED=n repeats, CHAOS='-rounds 2 …')
+	@.ci/need go tmux
+	@mkdir -p bin
+	@CGO_ENABLED=0 go build -tags chaos -o bin/rig-chaos ./cmd/rig
+	@CGO_ENABLED=0 go build -o bin/chaos ./testdata/chaos
+	@CGO_ENABLED=0 go build -o bin/chaos-check ./testdata/chaos/check
+	@bin/chaos -rig bin/rig-chaos -check bin/chaos-check -seed $(SEED) $(CHAOS)
+
+vuln: ## known vulnerabilities in what the program calls; skipped where the database cannot be reached
+	@.ci/need go
+	@status=0; GOVULNCHECK_VERSION=$(GOVULNCHECK_VERSION) .ci/vuln $(PACKAGES) || status=$$?; \
+	  if [ $$status = 75 ]; then exit 0; fi; exit $$status
 
 ci: ## test, lint, real clients
 	@.ci/run

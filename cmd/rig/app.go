@@ -60,7 +60,7 @@ func openApp(mode appMode) (*app, error) {
 	a.paths.socket = socketPath(setting)
 	if mode == appRead {
 		a.db, err = store.OpenReadOnly(a.paths.record())
-	} else {
+	} else if err = ownHome(a.paths.home, os.Geteuid()); err == nil {
 		a.db, err = store.Open(a.paths.record())
 	}
 	if err != nil {
@@ -73,6 +73,9 @@ func openApp(mode appMode) (*app, error) {
 }
 
 func (a *app) wire(mode appMode) error {
+	if err := checkSocket(a.paths.socket, os.Geteuid()); err != nil {
+		return err
+	}
 	if mode != appRead {
 		if err := os.MkdirAll(filepath.Dir(a.paths.socket), 0o700); err != nil {
 			return engine.Errorf(engine.CodeUnavailable, "the folder of the tmux socket cannot be made").Wrap(err).WithHint("set RIG_TMUX_SOCKET")
@@ -113,6 +116,7 @@ func (a *app) wire(mode appMode) error {
 			UndoWindow: a.conf.Handover.UndoWindow, GateWait: a.conf.Handover.GateWait,
 		},
 	}
+	chaosConfig(&a.deps.Config)
 	return nil
 }
 

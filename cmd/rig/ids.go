@@ -13,7 +13,9 @@ import (
 type wallClock struct{}
 
 // Now is the time of this moment, to the millisecond that the record keeps.
-func (wallClock) Now() time.Time { return time.Now().UTC().Truncate(time.Millisecond) }
+func (wallClock) Now() time.Time {
+	return time.Now().Add(clockShift()).UTC().Truncate(time.Millisecond)
+}
 
 // ids makes monotonic ULIDs and random UUIDs.
 type ids struct {
@@ -27,7 +29,7 @@ func newIDs() *ids { return &ids{entropy: ulid.Monotonic(rand.Reader, 0)} }
 func (i *ids) New() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return ulid.MustNew(ulid.Timestamp(time.Now()), i.entropy).String()
+	return ulid.MustNew(ulid.Timestamp(wallClock{}.Now()), i.entropy).String()
 }
 
 // UUID gives a random version 4 UUID.
