@@ -308,7 +308,7 @@ func (w *world) report(ctx context.Context, took time.Duration) int {
 	fmt.Printf("\nfaults:\n")
 	for _, k := range kinds {
 		fmt.Printf("  %-26s %d\n", k, w.counts[k])
-		if w.counts[k] < min(10, w.faults/len(allFaults)) {
+		if w.counts[k] < min(10, w.rounds) {
 			w.wrong("only %d faults of kind %s", w.counts[k], k)
 		}
 	}
