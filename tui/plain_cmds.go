@@ -21,6 +21,7 @@ func plainCommands() []plainCommand {
 		{"seat", "seat SEAT", "everything that is known of a seat", false, (*plain).seat},
 		{"attention", "attention", "what waits for a person, numbered", false, func(p *plain, _ string) { p.attention() }},
 		{"pressure", "pressure", "context windows, fullest first", false, func(p *plain, _ string) { p.pressure() }},
+		{"images", "images [NAME]", "the agent images; of one all there is, and the spec that starts a seat from it", false, (*plain).images},
 		{"reboot", "reboot [words]", "what would become of each seat if this machine rebooted now", false, (*plain).reboot},
 		{"snapshots", "snapshots [words]", "what a restore could stand on, newest first", false, (*plain).snapshots},
 		{"restores", "restores", "past restores: the verdict then, and now", false, func(p *plain, _ string) { p.restores() }},

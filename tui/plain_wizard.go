@@ -27,6 +27,14 @@ func (p *plain) wizard(def wizardDef, target string) {
 	if def.fields != nil {
 		w.fields = def.fields(m, w.who)
 	}
+	for _, f := range w.fields { // all of them: one may look at another
+		if f.input == nil {
+			f.input = newInput("")
+		}
+		if f.picked == nil {
+			f.picked = map[string]bool{}
+		}
+	}
 	if w.secretField() != nil { // this terminal would show what is typed
 		p.say("%s: not here, where what is typed can be seen. In a shell: rig %s SEAT --token-stdin --reason … < FILE", def.title, def.verb)
 		return
@@ -77,12 +85,6 @@ func (p *plain) aim(w *wizard, target string) bool {
 
 // ask asks one question until the answer is right; false when it was left.
 func (p *plain) ask(f *field, target string) bool {
-	if f.input == nil {
-		f.input = newInput("")
-	}
-	if f.picked == nil {
-		f.picked = map[string]bool{}
-	}
 	if f.load != nil {
 		choices, err := f.load(p.m.ctx)
 		if err != nil {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Forks on the real clients: a Claude Code and a Codex seat that hold a fact are forked by `rig fork`, by a spec and by an agent
-# image. The children know the fact, the parents go on untouched, and after down and up each child comes back as itself. What rig
-# says is compared with what the clients keep in their own files.
+# image, and two seats are rebuilt from a file. The children know the fact, the parents go on untouched, and after down and up each
+# child comes back as itself. What rig says is compared with what the clients keep in their own files.
 #
 #   testdata/realcli/fork.sh                                        the real clients, from npm
 #   CLAUDE="bin/rig agentsim claude" CODEX="bin/rig agentsim codex" testdata/realcli/fork.sh
@@ -47,6 +47,7 @@ claude_size=$(stat -c %s "$claude_file") codex_size=$(stat -c %s "$codex_file")
 begins() { head -c "$2" "$1" | sha256sum; }
 spoken() { grep -cE '"type":"(user|user_message)"' "$1"; }
 claude_before="$(begins "$claude_file" "$claude_size") $(spoken "$claude_file")"
+claude_then=$(begins "$claude_file" "$claude_size") codex_then=$(begins "$codex_file" "$codex_size")
 codex_before="$(begins "$codex_file" "$codex_size") $(spoken "$codex_file")"
 
 # ---- fork of a seat, of a spec, of an image
@@ -66,7 +67,14 @@ must 'a spec with both forks' up kids.yaml --json
 R agent-image preview kept
 echo "$answer" >kept.yaml
 must 'the starter snippet of an image, as printed' up kept.yaml --json
-children=(dev-impl2@src dev-qa2@src kid-c@kids kid-x@kids dev-kept@kept)
+must 'an image of the Codex seat' agent-image create dev-qa@src --name kept-x --json
+R agent-image preview kept-x
+echo "$answer" >kept-x.yaml
+must 'the starter snippet of that image' up kept-x.yaml --json
+must 'rig fork of an image into a rig that runs' fork agent-image:kept-x:1 --rig src --pod dev --member qa3 --json
+R agent-image show kept-x --json
+at_once 'both forks of the image are counted' '[ "$(jq -r .image.stats.fork_count <<<"$answer")" = 2 ]'
+children=(dev-impl2@src dev-qa2@src dev-qa3@src kid-c@kids kid-x@kids dev-kept@kept dev-kept-x@kept-x)
 for c in "${children[@]}"; do
   at_once "$c: is forked" "[ \$(status $c .continuity_outcome) = forked ]"
   at_once "$c: says from whom, by name" "status $c .forked_from | grep -q '^dev-.*@src (generation 1)'"
@@ -85,6 +93,26 @@ asks dev-impl@src heron-41
 asks dev-qa@src heron-41
 at_once 'the parents sit where they sat' '[ "$(recorded dev-impl@src token)" = "$claude_parent" ] && [ "$(recorded dev-qa@src token)" = "$codex_parent" ]'
 
+# ---- rebuilt from a file: the fact arrives without the conversation, and nobody is named as a parent
+echo 'The codeword is osprey-77.' >facts.md
+cat >re.yaml <<YAML
+version: "0.2"
+name: re
+pods:
+  - id: re
+    label: Rebuilt
+    members:
+      - {id: c, runtime: claude-code, agent_ref: "builtin:agent", profile: default, cwd: ., session_source: {mode: rebuild, ref: {kind: artifact_set, value: [facts.md]}}}
+      - {id: x, runtime: codex, agent_ref: "builtin:agent", profile: default, cwd: ., session_source: {mode: rebuild, ref: {kind: artifact_set, value: [facts.md]}}}
+YAML
+must 'a spec with two seats to rebuild' up re.yaml --json
+for c in re-c@re re-x@re; do
+  settled "$c"
+  at_once "$c: is rebuilt, and forked from nobody" "[ \"\$(status $c '.continuity_outcome + \" \" + (.forked_from // \"\")')\" = 'rebuilt ' ]"
+  asks "$c" osprey-77
+  ids[$c]=$(recorded "$c" token)
+done
+
 # ---- an unknown parent, and a directory that is not the parent's; these refusals may name the id that the spec names
 kept=refused
 sed "s/$claude_parent/5e550037-0000-4000-8000-00000000a037/; s/name: kids/name: lost/" kids.yaml >lost.yaml
@@ -98,14 +126,19 @@ rm -f lost.yaml moved.yaml
 kept=rig
 
 # ---- down and up: each child is itself
-for rig in kids kept; do
+for rig in kids kept kept-x re; do
   must "down $rig" down "$rig" --json
   must "up $rig" up "$rig" --json
 done
-for c in kid-c@kids kid-x@kids dev-kept@kept; do
+for c in kid-c@kids kid-x@kids dev-kept@kept dev-kept-x@kept-x re-c@re re-x@re; do
   at_once "$c: came back as itself" "[ \$(status $c .continuity_outcome) = resumed ] && [ \$(recorded $c token) = ${ids[$c]} ]"
-  asks "$c" heron-41
+  case $c in *@re) asks "$c" osprey-77 ;; *) asks "$c" heron-41 ;; esac
 done
+for p in "${parents[@]}"; do asks "$p" heron-41; done
+at_once 'the parents went on all the while, each in its own conversation' \
+  '[ "$(recorded dev-impl@src token)" = "$claude_parent" ] && [ "$(recorded dev-qa@src token)" = "$codex_parent" ] &&
+   [ "$(begins "$claude_file" "$claude_size") $(begins "$codex_file" "$codex_size")" = "$claude_then $codex_then" ] &&
+   [ "$(status dev-impl@src .generation) $(status dev-qa@src .generation)" = "1 1" ]'
 
 # ---- privacy
 R events --json
@@ -116,5 +149,5 @@ leaks() { grep -lF -e "$claude_parent" -e "$codex_parent" "$work/log/rig.txt"; g
 at_once 'no id of a parent in anything that rig printed or logged' '[ -z "$(leaks)" ]'
 does 'down src' down src --json
 does 'down kids' down kids --json
-does 'down kept' down kept --json
+for rig in kept kept-x re; do does "down $rig" down "$rig" --json; done
 verdict
