@@ -48,10 +48,21 @@ func TestExpandTakesEveryMode(t *testing.T) {
 	w.refuse("invalid", 2, "fork", "agent-image:expert", "--pod", "dev", "--member", "x")
 	w.refuse("image_not_found", 1, "fork", "agent-image:none", "--rig", "src", "--pod", "dev", "--member", "x")
 	for _, args := range [][]string{
-		{"ps"}, {"seat", "status", "lab.fork"}, {"seat", "status", "lab.image"}, {"events"}, {"op", "list"}, {"capture", "lab.fork"}, {"capture", "lab.image"},
-		{"restore-check"}, {"agent-image", "list"}, {"explain", "lab.image", "identity"}, {"snapshot", "list", "src"},
-		{"fork", "lab.fork", "--pod", "lab", "--member", "y", "--dry-run"}, {"fork", "agent-image:expert", "--rig", "src", "--pod", "dev", "--member", "y", "--dry-run"},
-		{"remove", "src", "lab.fork", "--dry-run"}, {"down", "src", "--dry-run"},
+		{"ps"},
+		{"seat", "status", "lab.fork"},
+		{"seat", "status", "lab.image"},
+		{"events"},
+		{"op", "list"},
+		{"capture", "lab.fork"},
+		{"capture", "lab.image"},
+		{"restore-check"},
+		{"agent-image", "list"},
+		{"explain", "lab.image", "identity"},
+		{"snapshot", "list", "src"},
+		{"fork", "lab.fork", "--pod", "lab", "--member", "y", "--dry-run"},
+		{"fork", "agent-image:expert", "--rig", "src", "--pod", "dev", "--member", "y", "--dry-run"},
+		{"remove", "src", "lab.fork", "--dry-run"},
+		{"down", "src", "--dry-run"},
 	} {
 		outputs += w.run(args...).out + w.run(append(args, "--json")...).out
 	}

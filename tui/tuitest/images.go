@@ -188,6 +188,7 @@ func libraryExtra(p *engine.Plan) map[string]any {
 			"deleted":   []string{"agent-image:release-notes:1"},
 			"protected": []any{map[string]any{"image": "agent-image:payments-expert:2", "reasons": []engine.ImageProtection{{Code: "pinned"}}}},
 		}
+	default:
+		return nil
 	}
-	return nil
 }
