@@ -2,13 +2,21 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sort"
 )
 
 // LaunchArgs are the arguments of `rig launch`.
 type LaunchArgs struct {
 	Seats []string `json:"seats,omitempty"` // logical ids or addresses; none = every seat that does not run
+	// HoldReason says why the other seats are left as they are; "" = a word that
+	// says only that.
+	HoldReason string `json:"hold_reason,omitempty"`
 }
+
+// heldUnchosen is the reason of a seat that a launch of others leaves alone, when
+// nobody gave one.
+const heldUnchosen = "excluded_from_subset"
 
 // planLaunch launches what does not run: an agent continues its own conversation
 // when it has one, and otherwise waits for a decision.
@@ -22,9 +30,38 @@ func planLaunch(ctx context.Context, e *Engine, w *world, p *Plan) error {
 		return err
 	}
 	p.Target, p.Detached = rig.Name, true
-	p.Command = CommandLine(append([]string{"rig", "launch", rig.Name}, args.Seats...)...)
+	words := append([]string{"rig", "launch", rig.Name}, args.Seats...)
+	if args.HoldReason != "" {
+		words = append(words, "--hold-reason", args.HoldReason)
+	}
+	p.Command = CommandLine(words...)
 	e.serverFact(w, p)
-	return e.newRevival(w, p, reviveOptions{only: args.Seats}).rig(ctx, rig)
+	if err := e.newRevival(w, p, reviveOptions{only: args.Seats}).rig(ctx, rig); err != nil {
+		return err
+	}
+	return holdOthers(w, p, rig, args)
+}
+
+// holdOthers names the seats that positively do not run and that a launch of
+// chosen ones leaves so, with the reason.
+func holdOthers(w *world, p *Plan, rig Rig, args LaunchArgs) error {
+	if len(args.Seats) == 0 {
+		if args.HoldReason != "" {
+			return Errorf(CodeInvalid, "nothing is held when every seat is launched").WithHint("name the seats to launch; the others are held")
+		}
+		return nil
+	}
+	seats := w.seatsOf(rig.ID)
+	chosen, err := pickSeats(rig, seats, args.Seats)
+	if err != nil {
+		return err
+	}
+	for _, s := range seats {
+		if !slices.Contains(chosen, s.Logical()) && w.locate(s.ID).presence == Absent {
+			p.Intents = append(p.Intents, Intent{Seat: w.address(s), Action: "held", Reason: orText(args.HoldReason, heldUnchosen)})
+		}
+	}
+	return nil
 }
 
 // planUpRig brings a rig on record back by name.

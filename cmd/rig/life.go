@@ -100,11 +100,15 @@ func (c *cli) downCmd() *cobra.Command {
 
 func (c *cli) launchCmd() *cobra.Command {
 	var m mutation
+	var hold string
 	cmd := &cobra.Command{
 		Use: "launch <rig> [<pod.member>…]", Short: "Launch what does not run", Args: cobra.MinimumNArgs(1),
-		RunE: c.applies(&m, engine.VerbLaunch, func(a []string) (string, any) { return a[0], engine.LaunchArgs{Seats: a[1:]} }),
+		RunE: c.applies(&m, engine.VerbLaunch, func(a []string) (string, any) {
+			return a[0], engine.LaunchArgs{Seats: a[1:], HoldReason: hold}
+		}),
 	}
 	m.flags(cmd)
+	cmd.Flags().StringVar(&hold, "hold-reason", "", "why the seats that you did not name stay as they are; it goes into the receipt")
 	return cmd
 }
 

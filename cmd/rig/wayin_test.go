@@ -251,3 +251,23 @@ func TestVersion(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 }
+
+// TestLaunchHoldsTheOthers launches one seat of two and says why the other stays.
+func TestLaunchHoldsTheOthers(t *testing.T) {
+	w := newWorld(t)
+	w.must("up", w.spec("shop", "sh:terminal", "two:terminal"))
+	w.must("down", "shop")
+	w.refuse("invalid", 2, "launch", "shop", "--hold-reason", "later")
+	if plan := w.must("launch", "shop", "dev.sh", "--dry-run"); strings.Count(plan, "held ") != 1 || !strings.Contains(plan, "dev-two@shop  (excluded_from_subset)") {
+		t.Errorf("the plan holds:\n%s", plan)
+	}
+	var rec engine.Receipt
+	w.into(&rec, "launch", "shop", "dev.sh", "--hold-reason", "the build machine is down")
+	held := slices.IndexFunc(rec.Seats, func(s engine.SeatReceipt) bool { return s.Seat == "dev-two@shop" })
+	if !rec.OK || held < 0 || rec.Seats[held].Action != "held" || rec.Seats[held].Evidence["why"] != "the build machine is down" {
+		t.Errorf("%+v", rec)
+	}
+	if w.seat("dev-sh@shop").Life != "running" || w.seat("dev-two@shop").Life == "running" {
+		t.Error("the wrong seat runs")
+	}
+}
