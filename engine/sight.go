@@ -11,15 +11,19 @@ import (
 const sightEvery = 80 * time.Millisecond
 
 // sight lets many waiting steps share one look at tmux: one inventory and one
-// batch of captures a round, whatever the number of seats that start.
+// batch of captures a round, whatever the number of seats that start. What a
+// round saw is told at once; the rest comes after it.
 type sight struct {
-	mux   Mux
-	mu    sync.Mutex
-	next  chan struct{} // closed when the round under way ends
-	panes map[PaneID]int
-	inv   Inventory
-	shots map[PaneID][]string
-	busy  bool
+	mux    Mux
+	mu     sync.Mutex
+	next   chan struct{} // closed when the next round ends
+	panes  map[PaneID]int
+	inv    Inventory
+	shots  map[PaneID][]string
+	busy   bool // rounds are being made
+	wanted bool // somebody waits for a round that has not begun
+	began  int  // rounds that have begun, and of them
+	ended  int  // those that have ended
 }
 
 func newSight(mux Mux) *sight {
@@ -30,33 +34,25 @@ func newSight(mux Mux) *sight {
 // screen. The second value is false when the pane is not there.
 func (s *sight) look(ctx context.Context, id PaneID) (Inventory, []string, error) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.panes[id]++
-	wait := s.next
-	if !s.busy {
-		s.busy = true
-		go s.round(context.WithoutCancel(ctx))
-	} else { // the round under way may have begun before us: take the one after it
+	need := s.began + 1
+	for s.ended < need {
+		s.wanted = true
+		if !s.busy {
+			s.busy = true
+			go s.rounds(context.WithoutCancel(ctx))
+		}
+		wait := s.next
 		s.mu.Unlock()
 		select {
 		case <-ctx.Done():
+			s.mu.Lock()
 			return Inventory{}, nil, ctx.Err()
 		case <-wait:
 		}
 		s.mu.Lock()
-		wait = s.next
-		if !s.busy {
-			s.busy = true
-			go s.round(context.WithoutCancel(ctx))
-		}
 	}
-	s.mu.Unlock()
-	select {
-	case <-ctx.Done():
-		return Inventory{}, nil, ctx.Err()
-	case <-wait:
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	return s.inv, s.shots[id], nil
 }
 
@@ -67,18 +63,35 @@ func (s *sight) forget(id PaneID) {
 	s.mu.Unlock()
 }
 
+// rounds looks as long as somebody waits, with a rest after each round.
+func (s *sight) rounds(ctx context.Context) {
+	for {
+		s.round(ctx)
+		timer := time.NewTimer(sightEvery)
+		<-timer.C
+		s.mu.Lock()
+		if !s.wanted {
+			s.busy = false
+			s.mu.Unlock()
+			return
+		}
+		s.mu.Unlock()
+	}
+}
+
 func (s *sight) round(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	inv := s.mux.Inventory(ctx)
 	s.mu.Lock()
+	s.began++
+	s.wanted = false
 	reqs := make([]CaptureRequest, 0, len(s.panes))
 	for id := range s.panes {
 		reqs = append(reqs, CaptureRequest{Pane: id})
 	}
 	s.mu.Unlock()
 	slices.SortFunc(reqs, func(a, b CaptureRequest) int { return cmpString(string(a.Pane), string(b.Pane)) })
-	shots := map[PaneID][]string{}
+	inv, shots := s.mux.Inventory(ctx), map[PaneID][]string{}
 	if inv.Server == Present {
 		if got, err := s.mux.Capture(ctx, reqs); err == nil {
 			for _, c := range got {
@@ -88,12 +101,9 @@ func (s *sight) round(ctx context.Context) {
 			}
 		}
 	}
-	timer := time.NewTimer(sightEvery)
-	defer timer.Stop()
-	<-timer.C
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.inv, s.shots, s.busy = inv, shots, false
+	s.inv, s.shots, s.ended = inv, shots, s.began
 	close(s.next)
 	s.next = make(chan struct{})
 }

@@ -13,6 +13,12 @@ import (
 // stays, so that what was left switched on can be seen.
 func (w *world) outside(cols, rows int, args ...string) *screen {
 	w.t.Helper()
+	return w.terminal(cols, rows, append([]string{"tui"}, args...)...)
+}
+
+// terminal runs a verb in a terminal of a tmux server of its own.
+func (w *world) terminal(cols, rows int, args ...string) *screen {
+	w.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		w.t.Fatal(err)
@@ -28,7 +34,7 @@ func (w *world) outside(cols, rows int, args ...string) *screen {
 			words = append(words, kv)
 		}
 	}
-	words = append(words, "RIG_TUI_MARKER=1", "sh", "-c", `"$0" tui "$@"; echo "ended $?"; exec cat`, self)
+	words = append(words, "RIG_TUI_MARKER=1", "sh", "-c", `"$0" "$@"; echo "ended $?"; exec cat`, self)
 	s.tmux(append(words, args...)...)
 	s.tmux("set-option", "-g", "status", "off")
 	w.t.Cleanup(func() { _, _ = s.try("kill-server") })

@@ -17,7 +17,7 @@ func (c *cli) upCmd() *cobra.Command {
 	var env []string
 	cmd := &cobra.Command{
 		Use: "up <spec.yaml | starter | rig>", Short: "Bring a rig up from a spec, or back by name",
-		Long: "A file or starter: create the rig and launch its seats.\nThe name of a rig on record: bring it back, each seat by its own conversation where it has one.",
+		Long: "A file or starter: create the rig and launch its seats.\nThe name of a rig on record: bring it back, each seat by its own conversation where it has one.\nIn a terminal it asks about each seat that awaits a decision; in a pipe it names them and starts nothing in them.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, a []string) error {
 			var err error
@@ -37,6 +37,12 @@ func (c *cli) upCmd() *cobra.Command {
 			req, err := m.request(engine.VerbUp, a[0], args)
 			if err != nil {
 				return err
+			}
+			if !args.All {
+				m.withFresh = func(seats []string) (engine.Request, error) {
+					args.Fresh = append(args.Fresh, seats...)
+					return m.request(engine.VerbUp, a[0], args)
+				}
 			}
 			if err := c.mutate(cmd.Context(), &m, req); err != nil {
 				return err

@@ -23,6 +23,9 @@ type mutation struct {
 	// tell prints what a person wants to read of a seat that ended well, below the
 	// receipt; nil = nothing.
 	tell func(io.Writer, engine.SeatReceipt)
+	// withFresh makes the request again with more seats to start afresh; nil = the
+	// verb asks nobody.
+	withFresh func(seats []string) (engine.Request, error)
 }
 
 func (m *mutation) flags(cmd *cobra.Command) {
@@ -79,6 +82,9 @@ func (c *cli) mutate(ctx context.Context, m *mutation, req engine.Request) error
 	}
 	if !p.Applicable() {
 		_, err := a.engine().Apply(ctx, p, nil)
+		return err
+	}
+	if p, err = c.decided(ctx, a.engine(), m, p); err != nil {
 		return err
 	}
 	if afterPlan != nil {

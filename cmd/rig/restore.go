@@ -30,6 +30,10 @@ func (c *cli) restoreCmd() *cobra.Command {
 			if detach && !m.dryRun {
 				return c.restoreDetached(cmd.Context(), &m, req)
 			}
+			m.withFresh = func(seats []string) (engine.Request, error) {
+				args.Fresh = append(args.Fresh, seats...)
+				return m.request(engine.VerbRestore, rig, args)
+			}
 			return c.mutate(cmd.Context(), &m, req)
 		},
 	}
