@@ -118,3 +118,32 @@ func TestSyncReadsTheRootsAnew(t *testing.T) {
 	}
 	w.refuse("image_referenced", 1, "agent-image", "delete", "expert")
 }
+
+// TestPacketsOfAForkNameNoParent: what is written for the successor of a forked
+// seat tells of the child's conversation alone. One child came from a client that
+// names the parent in its start event.
+func TestPacketsOfAForkNameNoParent(t *testing.T) {
+	w := newWorld(t)
+	w.must("up", w.spec("src", "a:claude-code", "b:codex"))
+	w.teach("dev.a", "the word is SALAMANDER")
+	w.teach("dev.b", "the word is AXOLOTL")
+	parents := []string{w.token("dev.a"), w.token("dev.b")}
+	w.setenv("AGENTSIM_FAIL", "parent-id-hook")
+	w.must("fork", "dev.a", "--pod", "dev", "--member", "a2")
+	w.setenv("AGENTSIM_FAIL", "")
+	w.must("fork", "dev.b", "--pod", "dev", "--member", "b2")
+	w.teach("dev.a2", "the colour is teal")
+	w.teach("dev.b2", "the colour is ochre")
+	outputs := ""
+	for _, ref := range []string{"dev.a2", "dev.b2"} {
+		outputs += w.must("handover", ref, "--source", "fresh", "--reason", "its context is full", "--json")
+	}
+	for _, id := range parents {
+		if strings.Contains(outputs, id) {
+			t.Error("an output names a parent's id")
+		}
+		for _, found := range w.leaks(id) {
+			t.Error(found)
+		}
+	}
+}
