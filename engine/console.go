@@ -7,6 +7,7 @@ import "context"
 // method may be called from Update or View, only from commands.
 type Console interface {
 	ImageConsole
+	ShotConsole
 	// Subscribe delivers pictures, newest only, at most about ten a second, and
 	// nothing while nothing changes. The first comes from the record alone. The
 	// channel closes when ctx ends.
@@ -55,10 +56,12 @@ type OpProgress struct {
 // Jump says how to get a terminal into a seat's pane.
 type Jump struct {
 	Session string   `json:"session"`
-	Inside  bool     `json:"inside"`  // our own client is on that server: switch it
-	Client  string   `json:"client"`  // this console's own client, when Inside
-	Clients []Client `json:"clients"` // all clients, when ours cannot be told: ask
-	Argv    []string `json:"argv"`    // else: attach, which comes back on detach
+	Inside  bool     `json:"inside"`             // our own client is on that server: switch it
+	Client  string   `json:"client"`             // this console's own client, when Inside
+	Clients []Client `json:"clients"`            // all clients, when ours cannot be told: ask
+	Argv    []string `json:"argv"`               // else: attach, which comes back on detach
+	Popup   []string `json:"popup"`              // shows the pane in a popup over this console; ends when it is closed
+	NoPopup string   `json:"no_popup,omitempty"` // why there is no popup
 }
 
 // Delivery is what is known about a message that was typed.

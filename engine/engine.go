@@ -42,6 +42,7 @@ type Self struct {
 	Pane       string // TMUX_PANE
 	SeatPane   string // RIG_PANE: the pane on our own server that we sit in, "" outside
 	Socket     string // socket path of $TMUX, "" outside tmux
+	Client     string // the client over which this console is a popup, "" when it is none
 	Login      string // login name
 }
 
@@ -57,6 +58,7 @@ type Deps struct {
 	Contexts  Contexts // nil: nothing can be delivered to a successor
 	Images    Images   // nil: no agent images
 	Attic     Attic    // nil: no files to tidy up
+	Recorder  Recorder // nil: screens are not recorded
 	// Redact takes secrets out of an opening prompt, because arguments can be read
 	// by others; nil: prompts go as they are.
 	Redact  func(string) string

@@ -5,6 +5,8 @@ import (
 	"fmt"
 )
 
+const popupInPopup = "this console is a popup itself, and tmux shows one at a time"
+
 // jump says how this process gets its terminal into a seat's pane. Inside the
 // same tmux server our own client is switched, and only if it can be told which
 // one it is; elsewhere the terminal attaches and comes back on detach.
@@ -17,7 +19,15 @@ func (e *Engine) jump(ctx context.Context, s *SeatView) (Jump, error) {
 			WithHint("`rig launch %s %s` starts it", s.Rig, s.Logical)
 	}
 	j := Jump{Session: s.SessionName, Argv: e.d.Mux.AttachArgv(s.SessionName)}
-	if e.d.Self.Socket == "" || e.d.Self.Socket != e.d.Mux.Socket() {
+	if e.d.Self.Socket == "" {
+		j.NoPopup = "this console does not run inside tmux, which draws popups"
+		return j, nil
+	}
+	if e.d.Self.Socket != e.d.Mux.Socket() {
+		j.Popup = e.d.Mux.PopupArgv(e.d.Self.Socket, "", e.d.Self.Pane, s.SessionName)
+		if e.d.Self.Client != "" {
+			j.Popup, j.NoPopup = nil, popupInPopup
+		}
 		return j, nil
 	}
 	clients, err := e.d.Mux.Clients(ctx)
@@ -44,6 +54,19 @@ func (e *Engine) jump(ctx context.Context, s *SeatView) (Jump, error) {
 	j.Inside = len(j.Clients) > 0
 	if viewing != 1 { // none or several look at us: a person says which
 		j.Client = ""
+	}
+	for _, c := range j.Clients {
+		if c.Name == e.d.Self.Client { // told by whoever opened this console in a popup
+			j.Client = c.Name
+		}
+	}
+	switch {
+	case e.d.Self.Client != "":
+		j.NoPopup = popupInPopup
+	case j.Client == "":
+		j.NoPopup = "it cannot be told which of the terminals shows this console"
+	default:
+		j.Popup = e.d.Mux.PopupArgv(e.d.Mux.Socket(), j.Client, "", s.SessionName)
 	}
 	return j, nil
 }

@@ -44,6 +44,7 @@ type observer struct {
 	dead      map[string]bool
 	last      *Fleet
 	kept      samples
+	tape      *tape     // nil: nothing is recorded
 	snoozed   time.Time // when the next snooze in the last picture ends; zero = none
 	pollEvery time.Duration
 	only      string // when not empty: the one seat whose occupant is read
@@ -146,6 +147,7 @@ func (o *observer) judge(ctx context.Context, all bool) bool {
 	if len(probes) == 0 {
 		return false
 	}
+	o.tape.before(probes, o.screens)
 	o.capture(ctx, probes)
 	changed := false
 	for _, p := range probes {
@@ -156,6 +158,8 @@ func (o *observer) judge(ctx context.Context, all bool) bool {
 		p.Screen = o.screens[p.Seat.ID]
 		act := rt.Activity(ctx, *p)
 		usage := rt.Usage(ctx, *p)
+		old, had := o.activity[p.Seat.ID]
+		o.tape.looked(p, old, act, had, o.looked[p.Seat.ID])
 		changed = o.keep(p, act, usage, now) || changed
 		o.watchCompaction(ctx, rt, p)
 		changed = o.keepIdentity(*p, w.bindings[p.Seat.ID]) || changed
@@ -208,6 +212,9 @@ func (o *observer) probes(w *world, now time.Time, all bool) []*Probe {
 		}
 		at := w.locate(s.ID)
 		if at.presence != Present || at.dead {
+			if at.presence != Unknown {
+				o.tape.gone(s, o.activity[s.ID], o.screens[s.ID], at.why, now)
+			}
 			delete(o.activity, s.ID)
 			delete(o.identity, s.ID)
 			delete(o.screens, s.ID)

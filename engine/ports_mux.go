@@ -185,8 +185,10 @@ type Mux interface {
 	SwitchClient(ctx context.Context, client, session string, window int) error
 	// AttachArgv is the command line that attaches a terminal to a session.
 	AttachArgv(session string) []string
-	// PopupArgv is the tmux command that opens a session in a popup of a client.
-	PopupArgv(client, session string) []string
+	// PopupArgv is the command line that opens a session of this server in a popup
+	// over a client of the server on socket, which may be another one. The client is
+	// named, or tmux takes the one that shows pane, or the only one.
+	PopupArgv(socket, client, pane, session string) []string
 	// Watch tells when something moved, until ctx ends. The value is a hint:
 	// the reader asks Inventory for the truth.
 	Watch(ctx context.Context) <-chan MuxEvent

@@ -31,8 +31,10 @@ type shot struct {
 
 // Watcher makes the loop; Run drives it.
 func (e *Engine) Watcher() *Watcher {
+	o := e.newObserver()
+	o.tape = e.newTape()
 	return &Watcher{
-		e: e, o: e.newObserver(), subs: map[chan *Fleet]bool{}, frames: map[chan PaneFrame]bool{},
+		e: e, o: o, subs: map[chan *Fleet]bool{}, frames: map[chan PaneFrame]bool{},
 		focus: map[string]bool{}, shots: map[string]shot{}, poke: make(chan struct{}, 1),
 		policy: &enforcer{e: e},
 	}
@@ -66,6 +68,7 @@ func (w *Watcher) Run(ctx context.Context) {
 	defer enforce.Stop()
 	defer w.policy.release()
 	w.round(ctx, true, true)
+	w.o.forgetShots()
 	for {
 		select {
 		case <-ctx.Done():

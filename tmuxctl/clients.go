@@ -113,17 +113,21 @@ func (m *Mux) AttachArgv(session string) []string {
 	}
 }
 
-// PopupArgv is the command line that shows a session in a popup over a client of
-// this server. It ends when the popup is closed. Nil for a name that cannot be a
-// session of ours.
-func (m *Mux) PopupArgv(client, session string) []string {
+// PopupArgv is the command line that shows a session of this server in a popup over
+// a client of the server on socket. It ends when the popup is closed. An empty
+// client leaves the choice to tmux, which takes the one that shows pane. Nil for a
+// name that cannot be a session of ours.
+func (m *Mux) PopupArgv(socket, client, pane, session string) []string {
 	inner := m.AttachArgv(session)
 	if inner == nil {
 		return nil
 	}
-	argv := []string{m.run.bin, "-u", "-S", m.run.socket, "display-popup", "-E", "-w", "90%", "-h", "90%"}
-	if client != "" {
+	argv := []string{m.run.bin, "-u", "-S", socket, "-N", "display-popup", "-E", "-w", "90%", "-h", "90%"}
+	switch {
+	case client != "":
 		argv = append(argv, "-c", argWord(client))
+	case pane != "":
+		argv = append(argv, "-t", argWord(pane))
 	}
 	return append(append(argv, "--"), inner...)
 }

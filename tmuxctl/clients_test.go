@@ -99,7 +99,7 @@ func TestPopup(t *testing.T) {
 	f := newFixture(t)
 	f.create("dev-impl@shop")
 	client := f.attachClient(tmuxtest.Holder)
-	argv := f.PopupArgv(client, "dev-impl@shop")
+	argv := f.PopupArgv(f.Socket(), client, "", "dev-impl@shop")
 	outer := tmuxtest.Socket(t)
 	tmuxtest.Tmux(t, outer, append([]string{"new-session", "-d", "--"}, argv...)...)
 	tmuxtest.Eventually(t, 20*time.Second, "the popup attaches a client to the seat", func() bool {
@@ -114,7 +114,7 @@ func TestPopup(t *testing.T) {
 		}
 		return false
 	})
-	if f.PopupArgv(client, "a.b") != nil || f.AttachArgv("a.b") != nil {
+	if f.PopupArgv(f.Socket(), client, "", "a.b") != nil || f.AttachArgv("a.b") != nil {
 		t.Error("an argv for a name that cannot be a session")
 	}
 }

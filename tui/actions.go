@@ -118,6 +118,14 @@ func seatActions() []*action {
 			in: scopeSeats, foot: 10, disabled: (*Model).whyNoJump, run: (*Model).jump,
 		},
 		{
+			id: "popup", keys: []string{"o"}, label: "popup", help: "open the seat's pane in a popup over this console, where tmux can", group: groupAct,
+			in: scopeSeats, foot: 50, disabled: (*Model).whyNoPopup, run: (*Model).popup,
+		},
+		{
+			id: "look-back", keys: []string{"t"}, label: "look back", help: "scrub back through the seat's screen around each change of its state", group: groupAct,
+			in: scopeSeats, foot: 33, disabled: (*Model).whyNoSeat, run: (*Model).openTape,
+		},
+		{
 			id: "inspect", keys: []string{"i"}, label: "details", help: "open the Seat screen of this seat", group: groupAct,
 			in: scopeFleet | scopeAttention | scopePressure | scopeWall | scopeRestore, foot: 20, disabled: (*Model).whyNoSeat, run: (*Model).inspect,
 		},
@@ -130,7 +138,7 @@ func seatActions() []*action {
 			in: scopeAttention, foot: 22, write: true, disabled: (*Model).whyNoItem, run: (*Model).ack,
 		},
 		{
-			id: "resolve", keys: []string{"o"}, label: "resolve", help: "open the wizard that resolves the item", group: groupAct,
+			id: "resolve", keys: []string{"r"}, label: "resolve", help: "open the wizard that resolves the item, or go where it is answered", group: groupAct,
 			in: scopeAttention, foot: 12, write: true, disabled: (*Model).whyNoResolve, run: (*Model).resolve,
 		},
 		{

@@ -174,6 +174,8 @@ func (m *Model) copyText() string {
 		return o.copy
 	case *wizard:
 		return o.copyText()
+	case *tape:
+		return o.copyText()
 	case nil:
 		return m.here().copy
 	}

@@ -38,7 +38,7 @@ func (s *attentionScreen) update(*Model, tea.Msg) tea.Cmd { return nil }
 func (s *attentionScreen) settle(m *Model) { s.list.settle(s.listHeight(m) - 1) }
 
 // detailRows is the height of the text about the selected item.
-const detailRows = 7
+const detailRows = 8
 
 func (s *attentionScreen) listHeight(m *Model) int {
 	a := m.divide(len(s.items), false)
@@ -230,6 +230,9 @@ func (s *attentionScreen) detail(m *Model, w, h int) []string {
 	}
 	put("reason", it.Reason, toneText)
 	put("remedy", it.Remedy, toneAccent)
+	if word := m.resolveWord(it); word != "" {
+		put("press", m.reg.hint("resolve")+" "+word, toneAccent)
+	}
 	put("evidence", evidenceText(it.Evidence), toneDim)
 	if it.Acked != "" {
 		put("seen", m.ackWord(*it), toneDim)

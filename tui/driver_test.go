@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -28,6 +29,7 @@ type driver struct {
 	hold   bool      // commands are kept instead of executed
 	held   []tea.Cmd // kept commands
 	copied []string
+	raw    []string // written to the terminal past the frames
 	quit   bool
 	execs  int
 }
@@ -93,6 +95,8 @@ func (d *driver) run(cmd tea.Cmd) {
 		for _, c := range msg {
 			d.run(c)
 		}
+	case tea.RawMsg:
+		d.raw = append(d.raw, fmt.Sprint(msg.Msg))
 	case timer:
 		d.timers = append(d.timers, msg)
 	case tea.QuitMsg:

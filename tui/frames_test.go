@@ -69,6 +69,8 @@ var states = append([]state{
 	{"help", func(d *driver) { d.keys("?", "mark") }},
 	{"palette", func(d *driver) { d.keys(":", "qa") }},
 	{"explain", func(d *driver) { d.keys("j", "e") }},
+	{"look-back", func(d *driver) { d.keys("j", "t", "k", "0312") }},
+	{"look-back-none", func(d *driver) { d.c.NoShots = true; d.keys("t") }},
 	{"send", func(d *driver) { d.keys("j", "s", "go on, please") }},
 	{"clients", func(d *driver) { d.keys("enter") }},
 	{"snooze", func(d *driver) { d.keys("2", "z") }},
@@ -83,7 +85,7 @@ var states = append([]state{
 	{"restore-confirm", func(d *driver) { d.keys("6", "R", "enter", "a"); d.fire(guardTime); d.keys("sho") }},
 	{"restore-run", func(d *driver) { restoreRun(d) }},
 	{"restore-receipt", func(d *driver) { restoreConfirmed(d) }},
-	{"resolve", func(d *driver) { d.keys("2", "/", "scout", "enter", "o") }},
+	{"resolve", func(d *driver) { d.keys("2", "/", "scout", "enter", "r") }},
 	{"snapshot-ask", func(d *driver) { d.keys("B", "tab", "space") }},
 	{"snapshot-preview", func(d *driver) { d.keys("B", "enter") }},
 	{"launch-ask", func(d *driver) { d.keys("L") }},
@@ -97,7 +99,7 @@ var states = append([]state{
 		d.keys(someToken, "tab", "typed by hand", "enter")
 	}},
 	{"attention-cut-off", func(d *driver) { d.send(fleetMsg{withCutOff(d.m.fleet, false)}); d.keys("2", "g") }},
-	{"rollback-preview", func(d *driver) { d.send(fleetMsg{withCutOff(d.m.fleet, false)}); d.keys("2", "g", "o") }},
+	{"rollback-preview", func(d *driver) { d.send(fleetMsg{withCutOff(d.m.fleet, false)}); d.keys("2", "g", "r") }},
 	{"finish-ask", func(d *driver) {
 		d.send(fleetMsg{withCutOff(d.m.fleet, true)})
 		d.keys("8")

@@ -42,6 +42,43 @@ func (m *Model) jump() tea.Cmd {
 	}
 }
 
+func (m *Model) whyNoPopup() string {
+	s := m.here()
+	switch {
+	case m.opt.Popup == nil:
+		return orText(m.opt.NoPopup, "popups are not possible here") + ": " + m.reg.hint("jump") + " goes into the pane"
+	case s.seat == nil:
+		return "put the cursor on a seat first"
+	}
+	return m.whyNoJump()
+}
+
+// popup shows the seat's pane over the console. The console goes on below it.
+func (m *Model) popup() tea.Cmd {
+	seat := m.here().seat
+	c, ctx, id, name, open := m.c, m.ctx, seat.ID, clean(seat.Address), m.opt.Popup
+	return func() tea.Msg {
+		j, err := c.Jump(ctx, id)
+		if err == nil && len(j.Popup) == 0 {
+			return sayMsg{toneNeed, orText(j.NoPopup, "tmux opens no popup here")}
+		}
+		if err == nil {
+			err = open(ctx, j.Popup)
+		}
+		if err != nil {
+			return sayMsg{toneBad, "no popup: " + errorText(err)}
+		}
+		return sayMsg{toneText, "back from " + name}
+	}
+}
+
+func orText(s, other string) string {
+	if s == "" {
+		return other
+	}
+	return s
+}
+
 // onJump does what the engine said: switch this client, ask which of several, or
 // attach and come back.
 func (m *Model) onJump(msg jumpMsg) tea.Cmd {
@@ -68,10 +105,13 @@ func (m *Model) onJump(msg jumpMsg) tea.Cmd {
 }
 
 func (m *Model) switchTo(seat, client string) tea.Cmd {
-	c, ctx, name := m.c, m.ctx, m.addressOf(seat)
+	c, ctx, name, popup := m.c, m.ctx, m.addressOf(seat), m.opt.InPopup
 	return func() tea.Msg {
 		if err := c.SwitchClient(ctx, seat, client); err != nil {
 			return sayMsg{toneBad, errorText(err)}
+		}
+		if popup {
+			return tea.Quit()
 		}
 		return sayMsg{toneText, "this terminal went to " + name + "; your tmux prefix and L come back"}
 	}

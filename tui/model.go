@@ -46,6 +46,7 @@ type Model struct {
 	serial   int // numbers requests, so that late answers are told from right ones
 	clock    int // number of the running one-second tick; 0 = none
 	quitting bool
+	bell     bell
 
 	// after makes a command that answers after a time; tests put their own clock
 	// here.
@@ -242,7 +243,7 @@ func (m *Model) setFleet(f *engine.Fleet) tea.Cmd {
 			delete(m.frames, id)
 		}
 	}
-	cmds := []tea.Cmd{}
+	cmds := []tea.Cmd{m.ring(f)}
 	for _, s := range m.screens {
 		cmds = append(cmds, s.refresh(m))
 	}

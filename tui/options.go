@@ -27,6 +27,17 @@ type Options struct {
 	// when the operator detaches. Without it a jump outside tmux shows the line
 	// to type.
 	Attach func(argv []string) tea.ExecCommand
+	// Bell rings the terminal's bell when something new waits for a person; Notify
+	// asks the terminal for a desktop notification as well (OSC 9 and OSC 777).
+	Bell, Notify bool
+
+	// Popup runs the command line that opens a popup, until the popup is closed.
+	// Without it NoPopup says why there is none.
+	Popup   func(ctx context.Context, argv []string) error
+	NoPopup string
+	// InPopup says that the console is a popup over another terminal: a jump that
+	// points that terminal elsewhere closes it.
+	InPopup bool
 	// Starters lists what `up` can start by name. Without it the field is free.
 	Starters func(ctx context.Context) ([]Choice, error)
 	// Discovered lists sessions that a seat can adopt. Without it the field is

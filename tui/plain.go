@@ -114,7 +114,11 @@ func (p *plain) picture(f *engine.Fleet) {
 	for _, it := range f.Attention {
 		if !p.items[it.Key] && it.Acked == "" {
 			p.items[it.Key] = true
-			p.say("%s%s", at, p.item(it))
+			lead := at
+			if p.m.opt.Bell && at != "" {
+				lead = "\a" + at
+			}
+			p.say("%s%s", lead, p.item(it))
 		}
 	}
 	for _, op := range f.Ops {

@@ -29,6 +29,7 @@ func plainCommands() []plainCommand {
 		{"operations", "operations", "running and past operations", false, func(p *plain, _ string) { p.operations() }},
 		{"journal", "journal OPERATION", "the steps of an operation", false, (*plain).journal},
 		{"explain", "explain SEAT [status|context|identity]", "where a fact comes from", false, (*plain).explain},
+		{"look-back", "look-back SEAT [HHMM]", "the moments recorded of a seat, or its screen at a time of day", false, (*plain).lookBack},
 		{"jump", "jump SEAT", "the line that goes into the seat's pane", false, (*plain).jump},
 		{"send", "send SEAT TEXT", "type a message into a seat and verify it", true, (*plain).send},
 		{"ack", "ack NUMBER", "acknowledge an item of attention", true, func(p *plain, r string) { p.ack(r, 0) }},

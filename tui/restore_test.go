@@ -194,10 +194,10 @@ func TestAttentionOpensWhatResolvesIt(t *testing.T) {
 	s.Life, s.Continuity, s.Pane = engine.LifeStopped, engine.ContinuityAwaiting, ""
 	f.Attention = []engine.AttentionItem{{Key: "k", Class: engine.AttnOutcome, Seat: s.Address, SeatID: s.ID, Rig: s.Rig, Reason: "awaits a decision: its conversation is not on disk", Remedy: "rig up shop --fresh dev.review"}}
 	d := drive(t, f, options())
-	d.keys("2", "o")
+	d.keys("2", "r")
 	w := d.m.wizard()
 	if w == nil || w.def.verb != engine.VerbRestore || w.field().id != "fresh" {
-		t.Fatalf("o opened something else:\n%s", d.text())
+		t.Fatalf("r opened something else:\n%s", d.text())
 	}
 	if c := w.field().choices[w.field().at]; c.Value != "dev.review" {
 		t.Errorf("the cursor is on %s", c.Value)
@@ -209,7 +209,7 @@ func TestAttentionOpensWhatResolvesIt(t *testing.T) {
 	opt := options()
 	opt.ReadOnly = true
 	d = drive(t, f, opt)
-	d.keys("2", "o")
+	d.keys("2", "r")
 	d.has("read-only")
 	if d.m.wizard() != nil {
 		t.Error("a wizard opens in read-only mode")

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"rig/engine"
@@ -102,13 +104,37 @@ func (m *Model) whyNoResolve() string {
 		return ""
 	}
 	if m.seats[it.SeatID] != nil {
-		return "it is answered in its pane: " + m.reg.hint("jump") + " goes there"
+		return m.whyNoJump()
 	}
 	return "no wizard does that: " + clean(it.Remedy)
 }
 
-// resolve opens the wizard that resolves the item under the cursor.
-func (m *Model) resolve() tea.Cmd { return m.openWizard(*m.resolver(m.here().item)) }
+// resolve opens the wizard that resolves the item under the cursor; what is
+// answered in a pane is gone to.
+func (m *Model) resolve() tea.Cmd {
+	if def := m.resolver(m.here().item); def != nil {
+		return m.openWizard(*def)
+	}
+	return m.jump()
+}
+
+// resolveWord says what the key that resolves an item does.
+func (m *Model) resolveWord(it *engine.AttentionItem) string {
+	if def := m.resolver(it); def != nil {
+		return "opens the wizard: " + lowerFirst(def.title)
+	}
+	if m.seats[it.SeatID] != nil {
+		return "goes into its pane, where it is answered"
+	}
+	return ""
+}
+
+func lowerFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}
 
 // resolver is the wizard of the verb that an item's remedy names; nil when the
 // remedy is not a verb with a wizard.

@@ -35,8 +35,8 @@ func TestCutOffOperationsOpenTheRightWizard(t *testing.T) {
 		keys      []string
 		want      engine.Verb
 	}{
-		{false, []string{"2", "o"}, engine.VerbRollback},
-		{true, []string{"2", "o"}, engine.VerbFinish},
+		{false, []string{"2", "r"}, engine.VerbRollback},
+		{true, []string{"2", "r"}, engine.VerbFinish},
 		{false, []string{"8", "b", "enter"}, engine.VerbRollback},
 		{true, []string{"8", "f", "enter"}, engine.VerbFinish},
 	} {

@@ -41,6 +41,7 @@ type app struct {
 	db    *store.DB
 	eng   *engine.Engine
 	log   io.Closer
+	shots io.Closer // nil when nothing is recorded
 }
 
 // openApp wires the adapters for a mode.
@@ -106,7 +107,7 @@ func (a *app) wire(mode appMode) error {
 		}),
 		Occupants: files, Procs: procs, Spawner: spawner{a.paths},
 		Contexts: contexts, Attic: attic{files, contexts},
-		Images: a.images(), Redact: redactPrompt,
+		Images: a.images(), Recorder: a.recorder(), Redact: redactPrompt,
 		Clock: wallClock{}, IDs: newIDs(), Env: os.Environ(),
 		RigEnv: []string{"RIG_HOME=" + a.paths.home, "RIG_TMUX_SOCKET=" + a.paths.socket},
 		Self:   self(), Build: buildName(), Log: logger, OnStep: onStep,
@@ -118,6 +119,16 @@ func (a *app) wire(mode appMode) error {
 	}
 	chaosConfig(&a.deps.Config)
 	return nil
+}
+
+// recorder gives the rings of screens, unless the configuration has none.
+func (a *app) recorder() engine.Recorder {
+	if a.conf.Recorder.Off {
+		return nil
+	}
+	s := store.NewShots(a.paths.shots())
+	a.shots = s
+	return s
 }
 
 // engine gives the engine over the wiring, made once.
@@ -133,6 +144,9 @@ func (a *app) close() {
 		if err := rt.Close(); err != nil {
 			a.deps.Log.Warn("close runtime", "err", err)
 		}
+	}
+	if a.shots != nil {
+		a.shots.Close()
 	}
 	if err := a.db.Close(); err != nil {
 		a.deps.Log.Warn("close record", "err", err)
@@ -158,6 +172,7 @@ func self() engine.Self {
 	}
 	// An occupant has no TMUX variables: its pane's own id is in RIG_PANE.
 	s.SeatPane = os.Getenv("RIG_PANE")
+	s.Client = os.Getenv(popupEnv)
 	s.Socket, _, _ = strings.Cut(os.Getenv("TMUX"), ",")
 	if real, err := filepath.EvalSymlinks(s.Socket); err == nil && s.Socket != "" {
 		s.Socket = real

@@ -45,6 +45,13 @@ type config struct {
 		Every time.Duration `yaml:"every" default:"5m" help:"how often running rigs are saved while a console or rig watch is open"`
 		Keep  int           `yaml:"keep" default:"10" help:"periodic snapshots that are kept of a rig, the newest ones"`
 	} `yaml:"snapshots"`
+	Console struct {
+		Bell   bool `yaml:"bell" default:"false" help:"ring the terminal's bell when something new waits for you"`
+		Notify bool `yaml:"notify" default:"false" help:"also ask the terminal for a desktop notification (OSC 9 and OSC 777)"`
+	} `yaml:"console"`
+	Recorder struct {
+		Off bool `yaml:"off" default:"false" help:"keep no screens around the changes of a seat's state"`
+	} `yaml:"recorder"`
 	Images struct {
 		SpecRoots []string `yaml:"spec_roots" default:"[]" help:"folders that are also searched for specs that refer to agent images"`
 	} `yaml:"images"`

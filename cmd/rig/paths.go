@@ -20,6 +20,9 @@ type paths struct {
 // record is the database file.
 func (p paths) record() string { return filepath.Join(p.home, "rig.db") }
 
+// shots is the folder of recorded screens.
+func (p paths) shots() string { return filepath.Join(p.home, "recorder") }
+
 // logs is the folder of log files.
 func (p paths) logs() string { return filepath.Join(p.home, "logs") }
 

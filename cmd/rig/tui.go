@@ -19,15 +19,25 @@ import (
 // tuiFlags are the flags of `rig tui`.
 type tuiFlags struct {
 	readOnly, plain, noMouse, ascii bool
-	theme                           string
+	popup, bell, notify             bool
+	theme, client                   string
 }
 
 func (c *cli) tuiCmd() *cobra.Command {
 	var f tuiFlags
 	cmd := &cobra.Command{
 		Use: "tui", Short: "The console (also `rig` without a verb)", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.tui(cmd.Context(), f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.popup && !inPopup() {
+				return c.popupSelf(cmd.Context(), f)
+			}
+			return c.tui(cmd.Context(), f)
+		},
 	}
+	cmd.Flags().BoolVar(&f.popup, "popup", false, "open in a popup over this tmux client; a jump closes it")
+	cmd.Flags().StringVar(&f.client, "client", "", "with --popup: over which `client` (#{client_name})")
+	cmd.Flags().BoolVar(&f.bell, "bell", false, "ring the terminal's bell when something new waits for you")
+	cmd.Flags().BoolVar(&f.notify, "notify", false, "also ask the terminal for a desktop notification (OSC 9 and OSC 777)")
 	cmd.Flags().BoolVar(&f.readOnly, "read-only", false, "look only: no wizard opens")
 	cmd.Flags().BoolVar(&f.plain, "plain", false, "lines instead of a screen")
 	cmd.Flags().BoolVar(&f.noMouse, "no-mouse", false, "leave the mouse to the terminal")
@@ -67,12 +77,22 @@ func (c *cli) tui(ctx context.Context, f tuiFlags) error {
 }
 
 func (a *app) tuiOptions(f tuiFlags) tui.Options {
-	return tui.Options{
+	opt := tui.Options{
 		ReadOnly: f.readOnly, NoMouse: f.noMouse, ASCII: f.ascii, Theme: f.theme, Keys: a.conf.keys(), Zone: time.Local,
+		Bell: f.bell || a.conf.Console.Bell, Notify: f.notify || a.conf.Console.Notify, InPopup: inPopup(),
 		Now: wallClock{}.Now, LogPath: a.logFile(), Env: os.Environ(), Marker: os.Getenv("RIG_TUI_MARKER") != "", OnFrame: onFrame,
 		Attach: attachCommand, Starters: starterChoices, Discovered: a.discoveredChoices,
 		HostChecks: func() []engine.RestoreCheckItem { return hostChecks(a.paths) },
 	}
+	switch {
+	case os.Getenv("TMUX") == "":
+		opt.NoPopup = "a popup needs tmux around this console"
+	case inPopup():
+		opt.NoPopup = "this console is a popup itself"
+	default:
+		opt.Popup = runPopup
+	}
+	return opt
 }
 
 // attachCommand attaches this terminal, outside of any tmux client it is in.

@@ -306,7 +306,7 @@ func (m *Mux) SwitchClient(context.Context, string, string, int) error { return 
 func (m *Mux) AttachArgv(s string) []string { return []string{"tmux", "attach", "-t", "=" + s + ":"} }
 
 // PopupArgv implements engine.Mux.
-func (m *Mux) PopupArgv(string, string) []string { return nil }
+func (m *Mux) PopupArgv(string, string, string, string) []string { return nil }
 
 // Watch implements engine.Mux: it never says anything and ends with ctx.
 func (m *Mux) Watch(ctx context.Context) <-chan engine.MuxEvent {

@@ -28,6 +28,8 @@ type Console struct {
 	Tenures []engine.Tenure
 	// NoImages empties the library of agent images.
 	NoImages bool
+	// NoShots makes the recorder empty.
+	NoShots bool
 	// Outcome is what receipts say of each seat; "" = by the verb.
 	Outcome engine.Continuity
 

@@ -1,0 +1,104 @@
+package tui
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"rig/engine"
+	"rig/tui/tuitest"
+)
+
+// A time of day finds the last moment that was not after it; the frame of that
+// moment is what is shown and copied.
+func TestTapeFindsATime(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys("t")
+	d.has("What happened in", "5/5", "exited")
+	d.keys("0311")
+	d.has("2/5", "when it was noticed")
+	d.keys("g")
+	d.keys("0312")
+	d.has("4/5", "Do you want to proceed?", "a little later: asks for permission")
+	d.keys("0100")
+	d.has("4/5") // nothing that early: stay
+	d.keys("y")
+	if len(d.copied) != 1 || !strings.Contains(d.copied[0], "make migrate") {
+		t.Errorf("copied %q", d.copied)
+	}
+	d.keys("esc")
+	d.hasNot("What happened in")
+	d.c.Fail["Shots"] = engine.Errorf(engine.CodeUnavailable, "nothing records the seats here").WithHint("recorder.off")
+	d.keys("t")
+	d.has("nothing records the seats here")
+}
+
+// Each thing that comes to wait rings once, not what waits already when the
+// console opens, and not more often than the gap.
+func TestBellRingsOnceForEachWait(t *testing.T) {
+	opt := options()
+	opt.Bell, opt.Notify = true, true
+	d := drive(t, tuitest.Fleet(7), opt)
+	if len(d.raw) != 0 {
+		t.Fatalf("the first picture rang: %q", d.raw)
+	}
+	next := func(rev int, after time.Duration, keys ...string) {
+		f := *tuitest.Fleet(7)
+		f.Revision, f.At = uint64(rev), tuitest.Start().Add(after)
+		f.Attention = append([]engine.AttentionItem(nil), f.Attention...)
+		for _, k := range keys {
+			f.Attention = append(f.Attention, engine.AttentionItem{Key: k, Class: engine.AttnWaiting, Seat: "dev-" + k + "@shop;\x1b\a", Reason: "asks"})
+		}
+		d.send(fleetMsg{&f})
+	}
+	next(2, time.Second, "a")
+	next(3, 2*time.Second, "a")
+	next(4, 3*time.Second, "a", "b")
+	if len(d.raw) != 1 || !strings.Contains(d.raw[0], "dev-a@shop") || strings.Count(d.raw[0], "\a") != 1 {
+		t.Fatalf("rang %q", d.raw)
+	}
+	next(5, 9*time.Second, "a", "b")
+	if len(d.raw) != 2 || !strings.Contains(d.raw[1], "dev-b@shop") {
+		t.Fatalf("rang %q", d.raw)
+	}
+	next(6, 30*time.Second, "a", "b")
+	if len(d.raw) != 2 {
+		t.Errorf("rang again: %q", d.raw[2:])
+	}
+	for _, out := range d.raw {
+		if body := strings.TrimSuffix(out, "\a"); strings.Contains(body, "\a") || strings.Count(body, "\x1b") != 4 {
+			t.Errorf("a name got its escapes through: %q", out)
+		}
+	}
+	if got := notification("x", true); !strings.HasPrefix(got, "\x1bPtmux;\x1b\x1b]9;x") || !strings.HasSuffix(got, "\x1b\\") {
+		t.Errorf("inside tmux: %q", got)
+	}
+}
+
+func TestPopupSaysWhyThereIsNone(t *testing.T) {
+	opt := options()
+	opt.NoPopup = "a popup needs tmux around this console"
+	d := drive(t, tuitest.Fleet(7), opt)
+	d.keys("o")
+	d.has("a popup needs tmux around this console: Enter goes into the pane")
+	var ran []string
+	opt.Popup = func(_ context.Context, argv []string) error { ran = argv; return nil }
+	d = drive(t, tuitest.Fleet(7), opt)
+	d.c.JumpAnswer = engine.Jump{NoPopup: "it cannot be told which of the terminals shows this console"}
+	d.keys("o")
+	d.has("it cannot be told which of the terminals")
+	d.c.JumpAnswer = engine.Jump{Popup: []string{"tmux", "display-popup"}}
+	d.keys("o")
+	d.has("back from dev-impl@shop")
+	if len(ran) != 2 {
+		t.Errorf("ran %v", ran)
+	}
+	opt.InPopup = true
+	d = drive(t, tuitest.Fleet(7), opt)
+	d.c.JumpAnswer = engine.Jump{Inside: true, Client: "/dev/pts/1"}
+	d.keys("enter")
+	if !d.quit {
+		t.Error("a jump out of a popup leaves it open")
+	}
+}
