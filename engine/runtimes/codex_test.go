@@ -12,7 +12,7 @@ import (
 
 // codexProbe is a probe of a live process that holds the given files of its home
 // open, as Codex does.
-func codexProbe(t *testing.T, home string, files ...string) engine.Probe {
+func codexProbe(t testing.TB, home string, files ...string) engine.Probe {
 	t.Helper()
 	p := claudeProbe(t, home)
 	p.Seat.Runtime = engine.RuntimeCodex
