@@ -67,7 +67,7 @@ func (c *cli) backupProof(cmd *cobra.Command, a *app, dest string) error {
 	if err != nil {
 		return err
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }() // it has only read
 	if err := db.Integrity(cmd.Context()); err != nil {
 		return err
 	}
