@@ -220,6 +220,40 @@ func TestFullDisk(t *testing.T) {
 	})
 }
 
+// A log that was made while the record was read-only must not keep it read-only
+// for ever: the next one that opens it for writing mends that. A record that is
+// read-only itself stays so.
+func TestFilesMadeWhileReadOnlyAreMended(t *testing.T) {
+	path := recordPath(t)
+	open1(t, path)
+	chmod := func(mode os.FileMode, suffixes ...string) {
+		t.Helper()
+		for _, s := range suffixes {
+			if err := os.Chmod(path+s, mode); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	modes := func() (out []os.FileMode) {
+		t.Helper()
+		for _, s := range []string{"-wal", "-shm"} {
+			out = append(out, stat(t, path+s).Mode().Perm())
+		}
+		return out
+	}
+	chmod(0o400, "-wal", "-shm")
+	chmod(0o400, "")
+	mend(path)
+	if got := modes(); got[0] != 0o400 || got[1] != 0o400 {
+		t.Errorf("beside a read-only record: %v", got)
+	}
+	chmod(0o600, "")
+	write(t, open1(t, path), oneSeat)
+	if got := modes(); got[0] != 0o600 || got[1] != 0o600 {
+		t.Errorf("after it was opened for writing: %v", got)
+	}
+}
+
 func TestReplacedFile(t *testing.T) {
 	path := recordPath(t)
 	db := open1(t, path)

@@ -240,6 +240,21 @@ func makeFile(path string) error {
 	return errors.Join(err, os.Remove(tmp.Name()))
 }
 
+// mend gives the files beside a record the right to write that the record has.
+// SQLite makes them with the mode that the record has at that moment: what was
+// made while the record was read-only would keep it so when it no longer is.
+func mend(path string) {
+	db, err := os.Stat(path)
+	if err != nil || db.Mode().Perm()&0o200 == 0 {
+		return
+	}
+	for _, p := range []string{path + "-wal", path + "-shm"} {
+		if info, err := os.Lstat(p); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o600 != 0o600 {
+			_ = os.Chmod(p, info.Mode().Perm()|0o600) // one that is not ours stays as it is, and the write says so
+		}
+	}
+}
+
 // tighten takes the record away from other users: it holds resume tokens. A file
 // that is not ours to change stays as it is.
 func tighten(path string) {

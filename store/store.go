@@ -60,6 +60,7 @@ func Open(path string) (*DB, error) {
 	if err := ensureFile(db.path); err != nil {
 		return nil, err
 	}
+	mend(db.path)
 	ctx, cancel := context.WithTimeout(context.Background(), 3*busyTimeout)
 	defer cancel()
 	if err := db.prepare(ctx); err != nil {
