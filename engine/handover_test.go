@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"rig/engine"
 )
@@ -339,6 +340,33 @@ func TestAWindowThatNobodyClosedIsClosedLater(t *testing.T) {
 			return err
 		}
 		op.UndoUntil = op.StartedAt // long ago
+		return tx.UpdateOperation(&op)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.e.Expire(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if panes := b.mux.Panes(); len(panes) != 1 || panes[0].ID != b.seat(t, "dev.m0").Pane {
+		t.Errorf("panes after the window: %+v", panes)
+	}
+}
+
+// TestAClockSetBackClosesTheWindow: a handover made while the clock was ahead does
+// not keep its incumbent until the clock is there again.
+func TestAClockSetBackClosesTheWindow(t *testing.T) {
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+	defer b.close(t)
+	b.run(t, upRequest())
+	rec := b.run(t, handoverRequest("dev.m0", "fresh"))
+	err := b.db.Write(context.Background(), func(tx engine.Tx) error {
+		op, err := tx.Operation(rec.Operation.ID)
+		if err != nil {
+			return err
+		}
+		const ahead = 720 * time.Hour
+		op.StartedAt, op.EndedAt, op.UndoUntil = op.StartedAt.Add(ahead), op.EndedAt.Add(ahead), op.UndoUntil.Add(ahead)
 		return tx.UpdateOperation(&op)
 	})
 	if err != nil {

@@ -90,7 +90,9 @@ func (e *Engine) blockUndo(w *world, p *Plan, op Operation, seat Seat, old strin
 		block("undo_impossible", hint, "a later occupant sits there: generation %d", seat.Generation)
 	case op.UndoUntil.IsZero():
 		block("undo_impossible", hint, "no incumbent is kept for it%s", "")
-	case !op.UndoUntil.After(w.now):
+	case op.UndoUntil.After(w.now) && !op.UndoOpen(w.now):
+		block("undo_window_closed", hint, "the clock was set back behind the handover%s", "")
+	case !op.UndoOpen(w.now):
 		block("undo_window_closed", hint, "the window closed at %s", op.UndoUntil.Local().Format("15:04:05"))
 	}
 	found := false
@@ -271,7 +273,7 @@ func (e *Engine) Expire(ctx context.Context) error {
 	}
 	now := e.d.Clock.Now()
 	ops = slices.DeleteFunc(ops, func(op Operation) bool {
-		return op.UndoUntil.IsZero() || op.UndoUntil.After(now) || !op.State.Ended()
+		return op.UndoUntil.IsZero() || op.UndoOpen(now) || !op.State.Ended()
 	})
 	if len(ops) == 0 {
 		return nil // the usual case costs no look at tmux
@@ -352,11 +354,11 @@ func (e *Engine) Linger(ctx context.Context, opID string) error {
 		if err != nil || op.UndoUntil.IsZero() {
 			return err
 		}
-		left := op.UndoUntil.Sub(e.d.Clock.Now())
-		if left <= 0 {
+		now := e.d.Clock.Now()
+		if !op.UndoOpen(now) {
 			return e.Expire(ctx)
 		}
-		if err := pause(ctx, min(left, 5*time.Second)); err != nil {
+		if err := pause(ctx, min(op.UndoUntil.Sub(now), 5*time.Second)); err != nil {
 			return err
 		}
 	}

@@ -106,7 +106,7 @@ func undoableOps(r Reader, now time.Time) ([]Operation, error) {
 	ops, err := r.Operations(OperationFilter{Limit: 50})
 	var out []Operation
 	for _, op := range ops {
-		if op.State.Ended() && op.UndoUntil.After(now) {
+		if op.State.Ended() && op.UndoOpen(now) {
 			out = append(out, op)
 		}
 	}

@@ -49,6 +49,16 @@ type Operation struct {
 	Version     int64           `json:"version"`
 }
 
+// clockSlack is how far two looks at a clock that is kept in step may differ.
+const clockSlack = time.Minute
+
+// UndoOpen reports whether the operation can still be undone. A clock that was set
+// back behind the operation's start closes the window: else what it keeps would be
+// kept for as long as the clock had been ahead.
+func (o Operation) UndoOpen(now time.Time) bool {
+	return o.UndoUntil.After(now) && !o.StartedAt.After(now.Add(clockSlack))
+}
+
 // StepState is where one journaled step stands.
 type StepState string
 
