@@ -245,6 +245,9 @@ func selectionText(v engine.SnapshotSelection) string {
 	if v.ID == "" {
 		return "the record"
 	}
+	if v.Age == "now" {
+		return "a snapshot made just now, " + clean(v.Kind)
+	}
 	return joinWords(" ", "a snapshot", clean(v.Age), "old, "+clean(v.Kind))
 }
 
