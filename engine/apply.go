@@ -113,7 +113,7 @@ func (e *Engine) ApplyTicket(ctx context.Context, t Ticket, begun func()) (*Rece
 func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgress)) (*Receipt, error) {
 	var seen int64 = -1
 	var owner Owner
-	tick := time.NewTicker(50 * time.Millisecond)
+	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		now, err := e.d.Store.Changed(ctx)

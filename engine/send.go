@@ -39,7 +39,7 @@ func (e *Engine) Send(ctx context.Context, ref, text string, verify bool) (Deliv
 	if err := e.d.Mux.Paste(ctx, t.guard, text); err != nil {
 		return Delivery{}, err
 	}
-	if err := pause(ctx, e.d.Config.SubmitPause); err != nil {
+	if err := e.settled(ctx, t); err != nil {
 		return Delivery{Outcome: "typed-not-submitted", Why: "interrupted before Enter"}, err
 	}
 	if err := e.d.Mux.Keys(ctx, t.guard, "Enter"); err != nil {
@@ -50,6 +50,32 @@ func (e *Engine) Send(ctx context.Context, ref, text string, verify bool) (Deliv
 		d = e.confirm(ctx, t, before, text)
 	}
 	return d, e.noteSend(ctx, t, d, len(text))
+}
+
+// submitFloor is the least time between a paste and its Enter: clients take keys
+// that follow text within about a tenth of a second as part of it.
+const submitFloor = 120 * time.Millisecond
+
+// settled waits until a pasted text stands in the client's input box, so that
+// Enter submits it. A box that cannot be read gets the whole pause.
+func (e *Engine) settled(ctx context.Context, t target) error {
+	limit := e.d.Config.SubmitPause
+	r, ok := t.rt.(draftReader)
+	if !ok || limit <= submitFloor {
+		return pause(ctx, limit)
+	}
+	if err := pause(ctx, submitFloor); err != nil {
+		return err
+	}
+	rest, cancel := context.WithTimeout(ctx, limit-submitFloor)
+	defer cancel()
+	for rest.Err() == nil {
+		if draft, shown := r.InputBox(e.screen(rest, t.pane.ID)); shown && strings.TrimSpace(draft) != "" {
+			return nil
+		}
+		_ = pause(rest, 20*time.Millisecond) // its end is the limit's, which the loop asks for
+	}
+	return ctx.Err()
 }
 
 // target is one seat as send, capture and wait need it.

@@ -7,8 +7,13 @@ import (
 	"time"
 )
 
-// sightEvery is how often a running operation looks at the panes it waits for.
-const sightEvery = 80 * time.Millisecond
+// How long a running operation rests between two looks at the panes it waits for:
+// less when they are few, so that a handover does not wait for its own eyes.
+const (
+	sightEvery = 80 * time.Millisecond
+	sightFew   = 20 * time.Millisecond
+	fewPanes   = 4
+)
 
 // sight lets many waiting steps share one look at tmux: one inventory and one
 // batch of captures a round, whatever the number of seats that start. What a
@@ -56,6 +61,16 @@ func (s *sight) look(ctx context.Context, id PaneID) (Inventory, []string, error
 	return s.inv, s.shots[id], nil
 }
 
+// rest is the pause after a round.
+func (s *sight) rest() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.panes) > fewPanes {
+		return sightEvery
+	}
+	return sightFew
+}
+
 // forget stops capturing a pane.
 func (s *sight) forget(id PaneID) {
 	s.mu.Lock()
@@ -67,7 +82,7 @@ func (s *sight) forget(id PaneID) {
 func (s *sight) rounds(ctx context.Context) {
 	for {
 		s.round(ctx)
-		timer := time.NewTimer(sightEvery)
+		timer := time.NewTimer(s.rest())
 		<-timer.C
 		s.mu.Lock()
 		if !s.wanted {
