@@ -87,9 +87,12 @@ func (s *pressureScreen) summary(m *Model, w int) string {
 	n, r := s.plan.Summary, s.plan.Policy
 	gap := seg{toneDim, "   "}
 	segs := []seg{
-		{toneNeed, "  " + itoa(n.CandidateCount) + " to compact"}, gap,
-		{toneBad, itoa(s.blockedHigh()) + " blocked"}, gap,
-		{toneUnknown, itoa(unknown) + " not known"}, gap,
+		{toneNeed, "  " + itoa(n.CandidateCount) + " to compact"},
+		gap,
+		{toneBad, itoa(s.blockedHigh()) + " blocked"},
+		gap,
+		{toneUnknown, itoa(unknown) + " not known"},
+		gap,
 	}
 	if m.w >= stackCols {
 		segs = append(segs, seg{toneDim, fmt.Sprintf("near the wall is %g%% of the window or %s tokens", r.Percent, tokenWord(r.Tokens))})
