@@ -75,7 +75,7 @@ func (c *cli) root() *cobra.Command {
 	for group, verbs := range map[string][]*cobra.Command{
 		"life": {c.upCmd(), c.downCmd(), c.launchCmd(), c.discoverCmd(), c.adoptCmd(), c.releaseCmd(), c.demoCmd(), c.expandCmd(), c.shrinkCmd(), c.removeCmd(), c.forkCmd(), c.imageCmd(), c.snapshotCmd(), c.restoreCmd()},
 		"look": {c.psCmd(), c.restoreCheckCmd(), c.eventsCmd(), c.waitCmd(), c.explainCmd(), c.opCmd(), c.tuiCmd(), c.compactPlanCmd(), c.watchCmd()},
-		"seat": {c.handoverCmd(), c.seatCmd(), c.attachCmd(), c.captureCmd(), c.whoamiCmd(), c.compactCmd(), c.packetCmd(), c.contextCmd()},
+		"seat": {c.handoverCmd(), c.seatCmd(), c.attachCmd(), c.captureCmd(), c.whoamiCmd(), c.compactCmd(), c.packetCmd(), c.contextCmd(), c.workCmd()},
 		"talk": {c.sendCmd(), c.broadcastCmd()},
 		"self": {c.specCmd(), c.doctorCmd(), c.setupCmd(), c.configCmd(), c.backupCmd(), c.gcCmd(), c.versionCmd(), c.manCmd()},
 	} {

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rig/engine"
+)
+
+func (c *cli) workCmd() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "work", Short: "Inbound work of a seat: it stays when the occupant changes", Args: cobra.NoArgs,
+		Long: "Work is addressed to a seat. A claim belongs to the present occupant; when that one is replaced, the work is pending again, and the\n" +
+			"successor's opening names it.",
+	}
+	cmd.AddCommand(c.workAddCmd(), c.workListCmd(), c.workShowCmd(), c.workHandoffCmd(),
+		c.workChangeCmd("claim", engine.WorkClaim, "Take a piece of work, as the seat's present occupant"),
+		c.workChangeCmd("block", engine.WorkBlock, "Say with --note what a piece of work waits for"),
+		c.workChangeCmd("release", engine.WorkRelease, "Give a piece of work back to the seat"),
+		c.workChangeCmd("done", engine.WorkFinish, "Say that a piece of work is done"))
+	return cmd
+}
+
+// workDo performs a change, or shows what it would do.
+func (c *cli) workDo(cmd *cobra.Command, ch engine.WorkChange, dry bool) error {
+	mode := appWrite
+	if dry {
+		mode = appRead
+	}
+	a, err := openApp(mode)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	res, err := a.engine().ChangeWork(cmd.Context(), ch, dry)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.print(struct {
+			OK     bool `json:"ok"`
+			DryRun bool `json:"dry_run,omitempty"`
+			engine.WorkResult
+		}{true, dry, res})
+	}
+	fmt.Fprintf(c.out, "%s  %s  %s  %s\n", res.Item.ID, res.Seat, res.Item.State, plain(res.Item.Title))
+	if res.Next != nil {
+		fmt.Fprintf(c.out, "%s  %s  %s  %s\n", res.Next.ID, res.To, res.Next.State, plain(res.Next.Title))
+	}
+	if dry {
+		fmt.Fprintln(c.out, "\nNo changes were made.")
+	}
+	return nil
+}
+
+func (c *cli) workAddCmd() *cobra.Command {
+	ch := engine.WorkChange{Verb: engine.WorkAdd}
+	var dry bool
+	cmd := &cobra.Command{
+		Use: "add <seat> <title>…", Short: "Ask a seat for something", Args: cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ch.Seat, ch.Title = args[0], strings.Join(args[1:], " ")
+			return c.workDo(cmd, ch, dry)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&ch.Body, "body", "", "more about it")
+	f.StringVar(&ch.Note, "note", "", "a remark")
+	f.BoolVar(&dry, "dry-run", false, "show what would be recorded and record nothing")
+	return cmd
+}
+
+func (c *cli) workChangeCmd(word, verb, short string) *cobra.Command {
+	ch := engine.WorkChange{Verb: verb}
+	var dry bool
+	cmd := &cobra.Command{
+		Use: word + " <id>", Short: short, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ch.ID = args[0]
+			return c.workDo(cmd, ch, dry)
+		},
+	}
+	cmd.Flags().StringVar(&ch.Note, "note", "", "a remark: how it ended, what it waits for")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be recorded and record nothing")
+	return cmd
+}
+
+func (c *cli) workHandoffCmd() *cobra.Command {
+	ch := engine.WorkChange{Verb: engine.WorkHandoff}
+	var dry bool
+	cmd := &cobra.Command{
+		Use: "handoff <id> <seat>", Short: "Ask another seat for the same, and end it here", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ch.ID, ch.Seat = args[0], args[1]
+			return c.workDo(cmd, ch, dry)
+		},
+	}
+	cmd.Flags().StringVar(&ch.Note, "note", "", "what the other seat should know")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be recorded and record nothing")
+	return cmd
+}
+
+func (c *cli) workListCmd() *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use: "list [<seat>]", Short: "What a seat was asked for and has not done", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a, err := openApp(appRead)
+			if err != nil {
+				return err
+			}
+			defer a.close()
+			ref := ""
+			if len(args) == 1 {
+				ref = args[0]
+			} else if id, err := a.engine().Whoami(cmd.Context(), ""); err == nil {
+				ref = id.Seat
+			}
+			address, items, err := a.engine().WorkOf(cmd.Context(), ref, all)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return c.print(map[string]any{"ok": true, "seat": address, "work": append([]engine.WorkItem{}, items...)})
+			}
+			if len(items) == 0 {
+				fmt.Fprintf(c.out, "%s has no open work.\n", address)
+				return nil
+			}
+			rows := [][]string{}
+			for _, it := range items {
+				rows = append(rows, []string{it.ID, workState(it), plain(it.Title), plain(it.From)})
+			}
+			table(c.out, rows)
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "also what is done")
+	return cmd
+}
+
+// workState says in whose hands a piece is.
+func workState(it engine.WorkItem) string {
+	if it.State == engine.WorkClaimed {
+		return fmt.Sprintf("claimed by generation %d", it.Generation)
+	}
+	return it.State
+}
+
+func (c *cli) workShowCmd() *cobra.Command {
+	return &cobra.Command{
+		Use: "show <id>", Short: "One piece of work in full", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a, err := openApp(appRead)
+			if err != nil {
+				return err
+			}
+			defer a.close()
+			res, err := a.engine().WorkByID(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return c.print(struct {
+					OK bool `json:"ok"`
+					engine.WorkResult
+				}{true, res})
+			}
+			it := res.Item
+			rows := [][]string{{"Work", it.ID}, {"Seat", res.Seat}, {"Title", plain(it.Title)}, {"State", workState(it)}, {"From", orDash(plain(it.From))}, {"Since", it.CreatedAt.Format("2006-01-02 15:04")}}
+			if it.Note != "" {
+				rows = append(rows, []string{"Note", plain(it.Note)})
+			}
+			table(c.out, rows)
+			if it.Body != "" {
+				fmt.Fprintln(c.out)
+				for line := range strings.Lines(it.Body) {
+					fmt.Fprintln(c.out, plain(strings.TrimRight(line, "\r\n")))
+				}
+			}
+			return nil
+		},
+	}
+}
