@@ -8,6 +8,7 @@ import "context"
 type Console interface {
 	ImageConsole
 	ShotConsole
+	PaperConsole
 	// Subscribe delivers pictures, newest only, at most about ten a second, and
 	// nothing while nothing changes. The first comes from the record alone. The
 	// channel closes when ctx ends.

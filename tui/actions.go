@@ -24,13 +24,14 @@ func allActions() []*action {
 	out = append(out, verbActions()...)
 	out = append(out, screenActions()...)
 	out = append(out, dialogActions()...)
+	out = append(out, paperActions()...)
 	out = append(out, askActions()...)
 	return append(out, applyActions()...)
 }
 
 func motion(id string, keys []string, help string, d move) *action {
 	return &action{
-		id: id, keys: keys, help: help, group: groupMove, in: scopeScreens | scopeRead | scopeChoose | scopePreview | scopeReceipt | scopeRun,
+		id: id, keys: keys, help: help, group: groupMove, in: scopeScreens | scopeRead | scopePaper | scopeChoose | scopePreview | scopeReceipt | scopeRun,
 		run: func(m *Model) tea.Cmd { return m.move(d) },
 	}
 }
@@ -78,7 +79,7 @@ func lookActions() []*action {
 		},
 		{
 			id: "help", keys: []string{"?"}, label: "help", help: "every key of this screen, searchable", group: groupView,
-			in: scopeScreens | scopePreview | scopeReceipt | scopeRead | scopeChoose, foot: 65, run: (*Model).openHelp,
+			in: scopeScreens | scopePreview | scopeReceipt | scopeRead | scopePaper | scopeChoose, foot: 65, run: (*Model).openHelp,
 		},
 		{
 			id: "side", keys: []string{"tab"}, label: "pane/facts", help: "switch between the live pane and the facts of the seat", group: groupView,

@@ -29,6 +29,8 @@ const (
 	scopePick    // a searchable list: palette, help
 	scopeChoose  // a short list without typing
 	scopeRead    // a text to scroll
+	scopePaper   // a paper of a seat
+	scopeFind    // its search field
 	scopeSend    // the message box
 	scopeAsk     // wizard: fields
 	scopePlan    // wizard: planning, or a refusal
@@ -40,7 +42,7 @@ const (
 
 	scopeScreens = scopeFleet | scopeAttention | scopePressure | scopeWall | scopeSeat | scopeImages | scopeOps | scopeEvents | scopeRestore
 	scopeSeats   = scopeFleet | scopeAttention | scopePressure | scopeWall | scopeSeat
-	scopeDialogs = scopePick | scopeChoose | scopeRead | scopeSend | scopeAsk | scopePlan | scopePreview | scopeConfirm |
+	scopeDialogs = scopePick | scopeChoose | scopeRead | scopePaper | scopeFind | scopeSend | scopeAsk | scopePlan | scopePreview | scopeConfirm |
 		scopeName | scopeRun | scopeReceipt
 )
 
@@ -49,7 +51,7 @@ func scopeNames() map[scope]string {
 	return map[scope]string{
 		scopeFleet: "Fleet", scopeAttention: "Attention", scopePressure: "Pressure", scopeWall: "Wall", scopeSeat: "Seat", scopeImages: "Images",
 		scopeOps: "Operations", scopeEvents: "Events", scopeRestore: "Restore", scopeFilter: "filter", scopePick: "search list", scopeChoose: "choice",
-		scopeRead: "text", scopeSend: "message", scopeAsk: "wizard questions", scopePlan: "wizard planning",
+		scopeRead: "text", scopePaper: "paper", scopeFind: "paper search", scopeSend: "message", scopeAsk: "wizard questions", scopePlan: "wizard planning",
 		scopePreview: "wizard preview", scopeConfirm: "wizard confirmation", scopeName: "wizard name", scopeRun: "wizard run",
 		scopeReceipt: "wizard receipt",
 	}

@@ -48,6 +48,8 @@ type Model struct {
 	quitting bool
 	bell     bell
 
+	papersAsked int // number of the request for what a seat has to read; 0 = none
+
 	// after makes a command that answers after a time; tests put their own clock
 	// here.
 	after func(d time.Duration, answer func(time.Time) tea.Msg) tea.Cmd
@@ -127,6 +129,9 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.w, m.h = msg.Width, msg.Height
+		for _, o := range m.overlays {
+			o.update(m, msg)
+		}
 		return nil
 	case tea.KeyPressMsg:
 		return m.onKey(msg)
@@ -203,6 +208,8 @@ func (m *Model) onAnswer(msg tea.Msg) tea.Cmd {
 		return m.onApplied(msg)
 	case cancelledMsg:
 		return m.onCancelled(msg)
+	case papersMsg:
+		return m.onPapers(msg)
 	}
 	var cmds []tea.Cmd
 	for _, o := range m.overlays {
