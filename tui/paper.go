@@ -44,6 +44,8 @@ type paper struct {
 	find  *input // being typed, nil = not
 	words string // what was looked for last
 	hit   int    // line of the current find, -1 = none
+	round bool   // the search goes on from the other end
+	news  string // where a find was made, when that is not plain
 }
 
 // paperLine is one drawn line: a heading or text.
@@ -151,21 +153,23 @@ func (p *paper) update(m *Model, msg tea.Msg) tea.Cmd {
 	case paperMsg:
 		if msg.id == p.id && p.id != 0 {
 			p.giveUp()
-			p.take(m, msg)
+			return p.take(m, msg)
 		}
 	}
 	return nil
 }
 
 // take shows a page that came.
-func (p *paper) take(m *Model, msg paperMsg) {
+func (p *paper) take(m *Model, msg paperMsg) tea.Cmd {
 	switch {
 	case msg.err != nil:
 		p.trouble = errorText(msg.err)
-		return
+		return nil
+	case msg.page.Missing && !p.round:
+		return p.around(m, msg.ask.Back)
 	case msg.page.Missing:
-		p.trouble = "no further " + quote(p.words)
-		return
+		p.trouble = quote(p.words) + " is nowhere in it"
+		return nil
 	}
 	p.page, p.shown, p.hit, p.top = msg.page, true, -1, 0
 	p.layout(m)
@@ -176,6 +180,25 @@ func (p *paper) take(m *Model, msg paperMsg) {
 	case msg.ask.Back:
 		p.top = p.last()
 	}
+	return nil
+}
+
+// around goes on with a search from the other end.
+func (p *paper) around(m *Model, back bool) tea.Cmd {
+	p.round, p.news = true, "found from the beginning"
+	by, from, ask := 1, 0, engine.PaperAsk{Find: p.words}
+	if back {
+		by, from, ask = -1, len(p.lines)-1, engine.PaperAsk{At: p.page.Size, Back: true, Find: p.words}
+		p.news = "found from the end"
+	}
+	if p.paged() {
+		return p.ask(m, ask)
+	}
+	if p.hit = p.match(from, by); p.hit < 0 {
+		p.trouble = quote(p.words) + " is nowhere in it"
+	}
+	p.reveal()
+	return nil
 }
 
 func quote(s string) string { return "“" + s + "”" }
@@ -294,7 +317,7 @@ func (p *paper) seek(m *Model, by int) tea.Cmd {
 			from = p.top - 1
 		}
 	}
-	p.trouble = ""
+	p.trouble, p.news, p.round = "", "", false
 	if at := p.match(from, by); at >= 0 {
 		p.hit = at
 		p.reveal()
@@ -306,8 +329,7 @@ func (p *paper) seek(m *Model, by int) tea.Cmd {
 	case by < 0 && p.paged() && p.page.From > 0:
 		return p.ask(m, engine.PaperAsk{At: p.page.From, Back: true, Find: p.words})
 	}
-	p.trouble = "no further " + quote(p.words)
-	return nil
+	return p.around(m, by < 0)
 }
 
 // paper is the paper in front, nil when it is something else.

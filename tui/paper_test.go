@@ -59,12 +59,15 @@ func TestPaperFindsInTheWholePaper(t *testing.T) {
 			t.Fatalf("hit %d of %d lines, top %d: %q", p.hit, len(p.lines), p.top, seen)
 		}
 		seen = append(seen, p.lines[p.hit].text)
-		if d.keys("n"); p.trouble != "" {
+		if d.keys("n"); p.round {
 			break
 		}
 	}
-	if len(seen) < 6 || !strings.Contains(p.trouble, "no further") {
-		t.Errorf("forward: %q, %q", seen, p.trouble)
+	if len(seen) < 6 || p.news != "found from the beginning" || p.lines[p.hit].text != seen[0] {
+		t.Errorf("forward: %q, %q", seen, p.news)
+	}
+	if d.keys("N"); p.news != "found from the end" || p.lines[p.hit].text != seen[len(seen)-1] {
+		t.Errorf("around the end: %q, %q", p.lines[p.hit].text, p.news)
 	}
 	for range len(seen) - 1 {
 		d.keys("N")
@@ -72,7 +75,12 @@ func TestPaperFindsInTheWholePaper(t *testing.T) {
 	if p.lines[p.hit].text != seen[0] {
 		t.Errorf("back: %q, want %q", p.lines[p.hit].text, seen[0])
 	}
-	d.keys("/", "x", "esc")
+	d.keys("/", "nowhere at all")
+	if d.keys("enter"); !strings.Contains(p.trouble, "is nowhere in it") {
+		t.Errorf("what is not there: %q", p.trouble)
+	}
+	d.keys("/", "step 4")
+	d.keys("enter", "/", "x", "esc")
 	if p.words != "step 4" || d.m.paper() == nil {
 		t.Error("Esc in the search field does more than leave it")
 	}

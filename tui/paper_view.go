@@ -53,6 +53,8 @@ func (p *paper) foot(m *Model, w int) string {
 		return m.brush.text(w, toneNeed, p.trouble)
 	case p.id != 0:
 		return m.brush.text(w, toneDim, "reading")
+	case p.news != "":
+		return m.brush.text(w, toneDim, quote(p.words)+" "+p.news)
 	case p.words != "":
 		return m.brush.line(w, false, seg{toneDim, "looking for "}, seg{toneText, p.words})
 	}
@@ -81,7 +83,7 @@ func paperActions() []*action {
 	return []*action{
 		{
 			id: "papers", keys: []string{"p"}, label: "papers", help: "read what the seat has said and kept: transcript, recap, packets, work", group: groupView,
-			in: scopeSeats, foot: 33, disabled: (*Model).whyNoSeat, run: (*Model).openPapers,
+			in: scopeSeats, foot: 45, disabled: (*Model).whyNoSeat, run: (*Model).openPapers,
 		},
 		{
 			id: "paper-find", keys: []string{"/"}, label: "find", help: "look for a text in the whole paper", group: groupDialog,

@@ -22,9 +22,9 @@ const (
 // Papers lists what can be read of a seat: its conversation, its kept texts, its
 // packets and its inbound work.
 func (s Seats) Papers(ctx context.Context, in engine.PacketInput) ([]engine.Paper, error) {
-	talk := engine.Paper{Address: engine.PaperTranscript, Label: "transcript", Note: fmt.Sprintf("the conversation of generation %d", in.Session.Generation), Trouble: in.TranscriptW}
+	talk := engine.Paper{Address: engine.PaperTranscript, Label: "transcript", Note: fmt.Sprintf("generation %d", in.Session.Generation), Trouble: in.TranscriptW}
 	if info, err := os.Stat(in.Transcript); in.Transcript != "" && err == nil {
-		talk.Note += fmt.Sprintf(", %d kB, last written %s", (info.Size()+999)/1000, shortStamp(info.ModTime()))
+		talk.Note += fmt.Sprintf(", %d kB, written %s", (info.Size()+999)/1000, shortStamp(info.ModTime()))
 		talk.Trouble = ""
 	}
 	out := []engine.Paper{talk}

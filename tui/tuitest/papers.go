@@ -18,7 +18,7 @@ const (
 // Papers lists one of each kind; one cannot be read.
 func (c *Console) Papers(context.Context, string) ([]engine.Paper, error) {
 	return []engine.Paper{
-		{Address: engine.PaperTranscript, Label: "transcript", Note: "the conversation of generation 4, 2310 kB, last written 2026-03-04 10:28"},
+		{Address: engine.PaperTranscript, Label: "transcript", Note: "generation 4, 2310 kB, written 2026-03-04 10:28"},
 		{Address: "seat:RECAP.md", Label: "recap", Note: "written 2026-03-04 08:10"},
 		{Address: "seat:LEARNED.md", Label: "learned", Trouble: "LEARNED.md was never written"},
 		{Address: "packet:dev-impl-01JD/restore-instructions.md", Label: "packet", Note: "written 2026-03-04 08:11, dev-impl-01JD"},
