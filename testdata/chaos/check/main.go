@@ -243,10 +243,14 @@ func (c *checker) work() {
 
 // operations asks that each one is over, and holds nothing any more.
 func (c *checker) operations() {
-	c.none("not over and not shown as unfinished", `SELECT id, verb, target, state FROM operations
-		WHERE state NOT IN ('done', 'partial', 'failed', 'rolled_back', 'undone')`)
-	c.none("over without a time", "SELECT id, verb, state FROM operations WHERE ended_at IS NULL")
-	c.none("over without a receipt", "SELECT id, verb, state FROM operations WHERE receipt IS NULL")
+	const over = "state IN ('done', 'partial', 'failed', 'rolled_back', 'undone')"
+	for _, row := range c.rows("SELECT id, verb, target, state, json_extract(owner, '$.pid') FROM operations WHERE NOT " + over) {
+		if _, err := os.Stat("/proc/" + row[4]); err != nil { // one that lives may still be at it, such as a compaction
+			c.find("not over, and its process is gone: %s", strings.Join(row, " "))
+		}
+	}
+	c.none("over without a time", "SELECT id, verb, state FROM operations WHERE ended_at IS NULL AND "+over)
+	c.none("over without a receipt", "SELECT id, verb, state FROM operations WHERE receipt IS NULL AND "+over)
 	c.none("without the build that ran it", "SELECT id, verb FROM operations WHERE build = ''")
 	c.none("a lease of no running operation", `SELECT l.key, l.op_id, o.state FROM leases l LEFT JOIN operations o ON o.id = l.op_id
 		WHERE o.id IS NULL OR o.state IN ('done', 'partial', 'failed', 'rolled_back', 'undone')`)
