@@ -49,7 +49,7 @@ func TestTerminalOutlivesItsServer(t *testing.T) {
 	s.keys("2")
 	s.shows("a lost seat")
 	s.keys("1", "e")
-	s.shows("Explain status of")
+	s.shows("Explain dev-sh@server")
 	s.keys("Escape")
 	w.must("up", "server")
 	s.shows("1 running", "live", "idle")
