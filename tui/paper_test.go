@@ -89,7 +89,7 @@ func TestPaperFindsInTheWholePaper(t *testing.T) {
 func TestPaperIsInertAndAsksOnlyInCommands(t *testing.T) {
 	d, p := reading(t)
 	for _, l := range p.lines {
-		if strings.ContainsAny(l.text, "\x1b\x07\x9b\u202e") {
+		if strings.ContainsAny(l.text, "\x1b\x07\u009b\u202e") {
 			t.Errorf("not inert: %q", l.text)
 		}
 	}

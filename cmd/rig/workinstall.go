@@ -103,7 +103,7 @@ func installOf(ctx context.Context, a *app, seat, project string, deliver bool) 
 	if err != nil {
 		return doc, engine.Errorf(engine.CodeUnavailable, "the project's root cannot be read").On("context work-install", p.Root).Wrap(err).WithHint("check its permissions")
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	for _, piece := range p.Pieces {
 		doc.Pieces = append(doc.Pieces, readPiece(root, piece, deliver))
 	}

@@ -75,7 +75,8 @@ func (s Seats) SeatFile(address, ref string) (string, error) {
 // resolve turns an address without a section into a path that cannot lead out of
 // its place.
 func (s Seats) resolve(seat engine.Seat, address, where string) (string, error) {
-	scheme, rest := seatScheme, ""
+	var rest string
+	scheme := seatScheme
 	base := s.Dir(address)
 	switch {
 	case strings.HasPrefix(where, seatScheme):
