@@ -233,7 +233,7 @@ func (c *chosenSnapshot) words() string {
 	if c.ID == "" {
 		return "the record (" + c.Rationale + ")"
 	}
-	return fmt.Sprintf("snapshot %s, %s, %s old (%s)", c.ID, c.Kind, c.Age, c.Rationale)
+	return fmt.Sprintf("snapshot %s, %s, %s (%s)", c.ID, c.Kind, Old(c.Age), c.Rationale)
 }
 
 // seat decides what happens to one seat and plans it.

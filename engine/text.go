@@ -75,3 +75,15 @@ func Age(at, now time.Time) string {
 	}
 	return strconv.Itoa(int(d/(24*time.Hour))) + "d"
 }
+
+// Old puts an age of Age into a sentence about something that was made: "5m old",
+// or "just made".
+func Old(age string) string {
+	switch age {
+	case "now":
+		return "just made"
+	case "", "?", "—":
+		return "of unknown age"
+	}
+	return age + " old"
+}

@@ -25,6 +25,7 @@ type screenInfo struct {
 	id       screenID
 	slug     string // in ids and markers
 	name     string
+	short    string // the name where room is short
 	about    string
 	place    int // its number key
 	in       scope
@@ -34,15 +35,15 @@ type screenInfo struct {
 // screenList lists the screens in the order of their keys.
 func screenList() []screenInfo {
 	return []screenInfo{
-		{screenFleet, "fleet", "Fleet", "rigs, pods and seats, the live pane, what changed last", 1, scopeFleet, nil},
-		{screenAttention, "attention", "Attention", "everything that waits for a person, heaviest first", 2, scopeAttention, nil},
-		{screenPressure, "pressure", "Pressure", "context windows as gauges, fullest first", 3, scopePressure, nil},
-		{screenWall, "wall", "Wall", "as many live panes as fit", 4, scopeWall, nil},
-		{screenSeat, "seat", "Seat", "one seat: pane, status, evidence, occupants, work", 5, scopeSeat, (*Model).whyNoSeatScreen},
-		{screenRestore, "restore", "Restore", "what would come back if this machine rebooted now; snapshots; past restores", 6, scopeRestore, nil},
-		{screenImages, "images", "Images", "agent images: where they come from, what protects them, what they start", 7, scopeImages, nil},
-		{screenOps, "operations", "Operations", "running and past operations with their journals", 8, scopeOps, nil},
-		{screenEvents, "events", "Events", "the audit log, followed live", 9, scopeEvents, nil},
+		{screenFleet, "fleet", "Fleet", "Fleet", "rigs, pods and seats, the live pane, what changed last", 1, scopeFleet, nil},
+		{screenAttention, "attention", "Attention", "Attn", "everything that waits for a person, heaviest first", 2, scopeAttention, nil},
+		{screenPressure, "pressure", "Pressure", "Press", "context windows as gauges, fullest first", 3, scopePressure, nil},
+		{screenWall, "wall", "Wall", "Wall", "as many live panes as fit", 4, scopeWall, nil},
+		{screenSeat, "seat", "Seat", "Seat", "one seat: pane, status, evidence, occupants, work", 5, scopeSeat, (*Model).whyNoSeatScreen},
+		{screenRestore, "restore", "Restore", "Restore", "what would come back if this machine rebooted now; snapshots; past restores", 6, scopeRestore, nil},
+		{screenImages, "images", "Images", "Images", "agent images: where they come from, what protects them, what they start", 7, scopeImages, nil},
+		{screenOps, "operations", "Operations", "Ops", "running and past operations with their journals", 8, scopeOps, nil},
+		{screenEvents, "events", "Events", "Events", "the audit log, followed live", 9, scopeEvents, nil},
 	}
 }
 

@@ -136,15 +136,9 @@ func (m *Model) bodySize() (int, int) { return m.w, m.h - m.headRows() - 1 }
 // header shows where one is, and the state of the whole at its right.
 func (m *Model) header() []string {
 	right := m.status(m.w)
-	rw := 0
-	for _, s := range right {
-		rw += width(s.text)
-	}
+	rw := segsWidth(right)
 	left := m.tabs(m.w - rw - 1)
-	lw := 0
-	for _, s := range left {
-		lw += width(s.text)
-	}
+	lw := segsWidth(left)
 	segs := append(left, seg{toneText, strings.Repeat(" ", max(m.w-lw-rw, 1))})
 	out := []string{m.brush.line(m.w, false, append(segs, right...)...)}
 	if m.h >= previewRows {
@@ -153,31 +147,59 @@ func (m *Model) header() []string {
 	return out
 }
 
-// tabs names the screens; where the room is short, only the one that is shown.
+// tabs names the screens; as room runs out their names are cut short, then only
+// the one that is shown has a name, then only it is there.
 func (m *Model) tabs(w int) []seg {
-	brand := seg{toneStrong, " rig "}
-	all := []seg{brand}
-	total := width(brand.text)
-	for _, s := range screenList() {
-		k := toneDim
-		if s.id == m.cur {
-			k = toneStrong
+	for _, form := range []tabForm{tabFull, tabShort, tabDigits} {
+		if row := m.tabRow(form); segsWidth(row) <= w {
+			return row
 		}
-		name := s.name
+	}
+	cur := infoOf(m.cur)
+	return []seg{{toneStrong, " rig "}, {toneAccent, " " + itoa(cur.place) + " "}, {toneStrong, cur.name}}
+}
+
+// tabForm is how much of the screens' names is written.
+type tabForm int
+
+const (
+	tabFull tabForm = iota
+	tabShort
+	tabDigits
+)
+
+func (m *Model) tabRow(form tabForm) []seg {
+	row := []seg{{toneStrong, " rig "}}
+	for _, s := range screenList() {
+		name, k := s.name, toneDim
+		switch {
+		case s.id == m.cur:
+			k = toneStrong
+		case form == tabShort:
+			name = s.short
+		case form == tabDigits:
+			name = ""
+		}
 		if s.id == screenAttention && m.fleet != nil && m.fleet.Totals.Attention > 0 {
-			name += " (" + itoa(m.fleet.Totals.Attention) + ")"
+			name = strings.TrimLeft(name+" ("+itoa(m.fleet.Totals.Attention)+")", " ")
 			if s.id != m.cur {
 				k = toneNeed
 			}
 		}
-		all = append(all, seg{toneAccent, " " + itoa(s.place) + " "}, seg{k, name})
-		total += width(name) + 3
+		row = append(row, seg{toneAccent, " " + itoa(s.place)})
+		if name != "" {
+			row = append(row, seg{k, " " + name})
+		}
 	}
-	if total <= w {
-		return all
+	return row
+}
+
+func segsWidth(row []seg) int {
+	n := 0
+	for _, s := range row {
+		n += width(s.text)
 	}
-	cur := infoOf(m.cur)
-	return []seg{brand, {toneAccent, " " + itoa(cur.place) + " "}, {toneStrong, cur.name}}
+	return n
 }
 
 // status counts what is there and says how tmux is read, dropped from the left

@@ -127,7 +127,7 @@ func (c *cli) restoreStatus(st engine.RestoreStatus) {
 func (c *cli) selection(s engine.SnapshotSelection) {
 	what := "the record"
 	if s.ID != "" {
-		what = fmt.Sprintf("snapshot %s (%s, %s old)", s.ID, s.Kind, s.Age)
+		what = fmt.Sprintf("snapshot %s (%s, %s)", s.ID, s.Kind, engine.Old(s.Age))
 	}
 	fmt.Fprintf(c.out, "  from %s: %s\n", what, plain(s.Rationale))
 	if s.Newer != "" {
