@@ -26,9 +26,11 @@ type sight struct {
 	inv    Inventory
 	shots  map[PaneID][]string
 	busy   bool // rounds are being made
-	wanted bool // somebody waits for a round that has not begun
-	began  int  // rounds that have begun, and of them
-	ended  int  // those that have ended
+	stop   context.CancelFunc
+	idle   chan struct{} // closed when those rounds have ended
+	wanted bool          // somebody waits for a round that has not begun
+	began  int           // rounds that have begun, and of them
+	ended  int           // those that have ended
 }
 
 func newSight(mux Mux) *sight {
@@ -43,10 +45,11 @@ func (s *sight) look(ctx context.Context, id PaneID) (Inventory, []string, error
 	s.panes[id]++
 	need := s.began + 1
 	for s.ended < need {
-		s.wanted = true
+		// Only a round that has yet to begin is asked for: otherwise one more would
+		// be made after the last waiter has gone.
+		s.wanted = s.wanted || s.began < need
 		if !s.busy {
-			s.busy = true
-			go s.rounds(context.WithoutCancel(ctx))
+			s.start(ctx)
 		}
 		wait := s.next
 		s.mu.Unlock()
@@ -59,6 +62,30 @@ func (s *sight) look(ctx context.Context, id PaneID) (Inventory, []string, error
 		s.mu.Lock()
 	}
 	return s.inv, s.shots[id], nil
+}
+
+// start lets rounds be made from now on; the lock is held. They belong to all who
+// wait, so they do not end with the context of one.
+func (s *sight) start(ctx context.Context) {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s.busy, s.stop, s.idle = true, cancel, make(chan struct{})
+	go func(idle chan struct{}) {
+		defer close(idle)
+		defer cancel()
+		s.rounds(ctx)
+	}(s.idle)
+}
+
+// settle ends the rounds when nobody waits any more, so that no look outlives
+// its operation.
+func (s *sight) settle() {
+	s.mu.Lock()
+	stop, idle := s.stop, s.idle
+	s.mu.Unlock()
+	if stop != nil {
+		stop()
+		<-idle
+	}
 }
 
 // rest is the pause after a round.
@@ -83,9 +110,13 @@ func (s *sight) rounds(ctx context.Context) {
 	for {
 		s.round(ctx)
 		timer := time.NewTimer(s.rest())
-		<-timer.C
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+		}
 		s.mu.Lock()
-		if !s.wanted {
+		if !s.wanted || ctx.Err() != nil {
 			s.busy = false
 			s.mu.Unlock()
 			return

@@ -51,6 +51,7 @@ func (r *run) units(ctx context.Context) {
 		}()
 	}
 	wg.Wait()
+	r.sight().settle()
 }
 
 func groupUnits(p *Plan) ([]*unit, map[string]*unit) {
