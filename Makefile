@@ -47,13 +47,15 @@ demo: ## a rig of simulated agents on a private tmux server, and the console on 
 # they run plain, and those that go through every room run once more with the detector.
 E2E_RACE := TestWalkingPath|TestAgentsComeUpProven|TestConsole|TestHandoverOfAgents|TestFiftyHandoversAtOnce|TestSelfHandover
 
-test: ## go vet, then every test, with -race
+test: ## go vet, then every test, with -race; a failure does not hide what comes after it
 	@.ci/need go tmux git cc
 	go vet $(PACKAGES)
-	go test -race -timeout 40m $$(go list $(PACKAGES) | grep -v '^rig/cmd/rig$$')
-	go test -timeout 40m ./cmd/rig
-	go test -timeout 40m -run TestDirectiveRace ./engine/runtimes
-	go test -race -timeout 40m -run '$(E2E_RACE)' ./cmd/rig
+	@status=0; run() { echo "$$*"; "$$@" || status=1; }; \
+	run go test -race -timeout 40m $$(go list $(PACKAGES) | grep -v '^rig/cmd/rig$$'); \
+	run go test -timeout 40m ./cmd/rig; \
+	run go test -timeout 40m -run TestDirectiveRace ./engine/runtimes; \
+	run go test -race -timeout 40m -run '$(E2E_RACE)' ./cmd/rig; \
+	exit $$status
 
 lint: tools ## gofumpt and golangci-lint, at pinned versions
 	@.ci/lint $(PACKAGES)
