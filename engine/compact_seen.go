@@ -12,8 +12,9 @@ func compactionSeenKey(sessionID string) string { return "compact/seen/" + sessi
 func stampOf(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // sameCompaction is how far the times of one compaction may lie apart: a hook and
-// a record of the client tell of it at different moments.
-const sameCompaction = 10 * time.Second
+// a record of the client tell of it at different moments, well within a second of
+// each other, and two compactions take a model's answer each.
+const sameCompaction = 3 * time.Second
 
 // seenCompaction is the newest compaction of an occupant that a look has shown.
 type seenCompaction struct {

@@ -107,7 +107,8 @@ does 'it is asked for what it was told' send "$seat" 'what is the codeword?' --v
 settled "$seat"
 fact 'it knows it from before the compaction' 'grep "\"role\":\"assistant\"" "$file" | tail -n 1 | grep -qF heron-71'
 
-# ---- a person compacts in the pane
+# ---- a person compacts in the pane; less than three seconds apart, two boundaries would count as one compaction
+fact 'the first compaction is some seconds old' '[ $(($(date +%s) - $(date +%s -d "$(grep "\"subtype\":\"compact_boundary\"" "$file" | tail -n 1 | jq -r .timestamp)"))) -ge 5 ]'
 does 'a person types /compact' send "$seat" '/compact keep the codeword'
 fact 'a second boundary' '[ "$(count "\"subtype\":\"compact_boundary\"")" = 2 ]'
 fact 'its own hooks gave it a directive of its own, once' '[ "$(given)" = 2 ]'
