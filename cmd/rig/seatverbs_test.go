@@ -387,6 +387,10 @@ func TestSeatDryRunsLeaveNoTrace(t *testing.T) {
 	w.must("up", w.spec("dry", "a:claude-code", "b:terminal"))
 	w.must("send", "dev.b", "exit 3")
 	w.eventually("b is dead", func() (bool, string) { s := w.seat("dev.b"); return s.Life == "dead", s.Life })
+	w.eventually("its pane too, a moment later", func() (bool, string) {
+		out := w.tmux("list-panes", "-t", "=dev-b@dry:", "-F", "#{pane_dead}")
+		return strings.TrimSpace(out) == "1", out
+	})
 	before := w.trace()
 	for _, args := range [][]string{
 		{"stop", "dev.a"},

@@ -133,6 +133,10 @@ func TestGC(t *testing.T) {
 	w.must("snapshot", "create", "shop")
 	home := filepath.Join(w.dir, "rig")
 	ended, living, asked := w.makeOld(home)
+	w.eventually("the supervisor of the ended one has written its last word", func() (bool, string) {
+		b, err := os.ReadFile(filepath.Join(home, "run", ended+".json"))
+		return err == nil && strings.Contains(string(b), `"exited":true`), string(b)
+	})
 	packets := filepath.Join(w.project, ".rig", "packets")
 	for n := range 5 {
 		w.write(fmt.Sprintf("project/.rig/packets/dev-sh-01PACKET%d/restore-summary.json", n), "{}")
