@@ -102,9 +102,9 @@ func (c *Console) ForkOffers(ctx context.Context) ([]engine.ForkOffer, error) {
 	return out, err
 }
 
-// libraryPlan makes the plan of a fork or of a verb of the library; false for any
+// imagePlan makes the plan of a fork or of a verb of the library; false for any
 // other verb.
-func (c *Console) libraryPlan(p *engine.Plan) bool {
+func (c *Console) imagePlan(p *engine.Plan) bool {
 	step := func(id, title string, e engine.Effect) engine.Step {
 		return engine.Step{ID: id, Kind: engine.StepKind(id), Title: title, Effect: e}
 	}

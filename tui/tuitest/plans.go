@@ -28,7 +28,7 @@ func (c *Console) Plan(_ context.Context, r engine.Request) (*engine.Plan, error
 	p.AddFact("seat/dev-impl@shop/generation", fmt.Sprint(2+moves))
 	p.AddFact("server/epoch", "4711-1773480000")
 	p.Phases = phases(r)
-	if c.libraryPlan(p) {
+	if c.imagePlan(p) {
 		return p, nil
 	}
 	for _, s := range p.Steps() {
