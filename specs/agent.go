@@ -44,10 +44,6 @@ type AgentResult struct {
 	report *report
 }
 
-// Err is nil for an agent without faults, else an *engine.Error that carries all
-// of them.
-func (r AgentResult) Err() error { return failure(r.report.file, r.Problems) }
-
 // ParseAgent checks an AgentSpec and collects every fault. It reads no file.
 func ParseAgent(data []byte, file string) AgentResult {
 	c := &checker{report: newReport(file), t: theTables()}

@@ -56,7 +56,7 @@ func FuzzParseRig(f *testing.F) {
 		if _, err := engine.LaunchOrder(res.Spec); err != nil {
 			t.Fatalf("a valid spec has no launch order: %v", err)
 		}
-		text, err := Print(res.Spec)
+		text, err := printSpec(res.Spec)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"rig/engine"
@@ -173,7 +175,7 @@ func readFile(file, shown string) ([]byte, error) {
 
 // checkEnv refuses variables that a flag may not set.
 func checkEnv(env map[string]string) error {
-	for _, name := range sortedKeys(env) {
+	for _, name := range slices.Sorted(maps.Keys(env)) {
 		why := EnvFault(name)
 		if why == "" && strings.ContainsRune(env[name], 0) {
 			why = name + " holds a NUL"

@@ -26,7 +26,7 @@ func same(t interface{ Errorf(string, ...any) }, a, b engine.RigSpec, text []byt
 func TestPrintKeepsEverySpec(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		spec := genRig(rt)
-		text, err := Print(spec)
+		text, err := printSpec(spec)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -48,14 +48,14 @@ func TestPrintKeepsWrittenSpecs(t *testing.T) {
 	for name, text := range texts {
 		first := parse(text)
 		expect(t, first.Problems, nil)
-		printed, err := Print(first.Spec)
+		printed, err := printSpec(first.Spec)
 		if err != nil {
 			t.Fatal(name, err)
 		}
 		again := parse(string(printed))
 		expect(t, again.Problems, nil)
 		same(t, first.Spec, again.Spec, printed)
-		twice, err := Print(again.Spec)
+		twice, err := printSpec(again.Spec)
 		if err != nil || string(twice) != string(printed) {
 			t.Errorf("%s: printing twice gives another text, %v", name, err)
 		}

@@ -13,7 +13,7 @@ import (
 // person. They are dispatched before the command tree is built.
 var hidden = map[string]func(args []string) int{
 	"hook": func(args []string) int {
-		return runtimes.HookWith(os.Stdin, os.Stdout, os.Environ(), args, hookPacket)
+		return runtimes.Hook(os.Stdin, os.Stdout, os.Environ(), args, hookPacket)
 	},
 	"statusline": func([]string) int {
 		return runtimes.StatusLine(os.Stdin, os.Stdout, os.Environ())

@@ -34,13 +34,8 @@ func (c Counts) Add(other Counts) {
 // Redact replaces what looks like a credential by [Marker] and counts it by
 // kind. Git hashes, UUIDs, checksums and paths survive, and so do the words
 // around a secret. The counts are nil when nothing was found; the text then
-// comes back as it is. Cut a text after redacting it, never before; for a text
-// that comes cut already, use [RedactCut].
+// comes back as it is. Cut a text after redacting it, never before.
 func Redact(text string) (string, Counts) { return redact(text, false) }
-
-// RedactCut is Redact for a text whose end was cut off: a secret that runs into
-// the end is recognised by its beginning, however little is left of it.
-func RedactCut(text string) (string, Counts) { return redact(text, true) }
 
 // span is one find: the bytes [start, end) are replaced.
 type span struct {
@@ -48,6 +43,8 @@ type span struct {
 	kind       string
 }
 
+// redact is Redact. cut says that the text's end was cut off: a secret that runs
+// into it is recognised by its beginning, however little is left of it.
 func redact(text string, cut bool) (string, Counts) {
 	s := scanner{text: text, cut: cut, screen: theScreen()}
 	var out strings.Builder

@@ -18,7 +18,7 @@ func BenchmarkHookBody(b *testing.B) {
 	env := []string{SpoolEnv + "=" + f.SpoolDir("S1")}
 	row, _, _ := strings.Cut(readFile(b, filepath.Join(fixtures, "claude-hooks-stdin.jsonl")), "\n")
 	for b.Loop() {
-		Hook(strings.NewReader(row), env, []string{"Stop"})
+		Hook(strings.NewReader(row), nil, env, []string{"Stop"}, nil)
 	}
 }
 

@@ -53,7 +53,7 @@ const afterCompact = `,"source":"compact"`
 func (s seatOf) hook(t testing.TB, event, stdin string, pack PacketWriter) string {
 	t.Helper()
 	var out bytes.Buffer
-	if code := HookWith(strings.NewReader(stdin), &out, s.env, []string{event}, pack); code != 0 {
+	if code := Hook(strings.NewReader(stdin), &out, s.env, []string{event}, pack); code != 0 {
 		t.Errorf("%s: status %d", event, code)
 	}
 	return out.String()

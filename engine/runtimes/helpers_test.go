@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 					select {} // the signal is on its way
 				}
 			}
-			os.Exit(HookWith(os.Stdin, os.Stdout, os.Environ(), os.Args[2:], nil))
+			os.Exit(Hook(os.Stdin, os.Stdout, os.Environ(), os.Args[2:], nil))
 		case StatusLineVerb:
 			os.Exit(StatusLine(os.Stdin, os.Stdout, os.Environ()))
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"strings"
+	"time"
 )
 
 const (
@@ -15,12 +16,38 @@ const (
 )
 
 // Hook is the body of the hidden verb "hook <event>", which the client starts on
-// every event of ours. It stores one small file in the occupant's spool and
-// nothing else: no database, no output, a few milliseconds. It returns 0 whatever
-// happens, since another status would block the client or show an error in it.
-// Outside a seat (no RIG_SPOOL) it does nothing.
-func Hook(stdin io.Reader, env, args []string) int {
-	return HookWith(stdin, nil, env, args, nil)
+// every event of ours. It stores one small file in the occupant's spool: no
+// database, a few milliseconds. Before a compaction of any origin it also writes
+// the restore packet, with pack, and arms the directive; after it, SessionStart
+// prints the directive on stdout, once. It returns 0 whatever happens, since
+// another status would block the client or show an error in it. Outside a seat
+// (no RIG_SPOOL) it does nothing. stdout and pack may be nil.
+func Hook(stdin io.Reader, stdout io.Writer, env, args []string, pack PacketWriter) int {
+	input := withoutParent(readInput(stdin), env)
+	if len(args) != 1 || !validEvent(args[0]) {
+		return 0
+	}
+	dir := lookup(env, SpoolEnv)
+	if dir == "" {
+		return 0
+	}
+	event := args[0]
+	_ = spoolEvent(dir, event, reduceEvent(event, input), time.Now()) // a lost event is no reason to disturb the client
+	var in hookPayload
+	if json.Unmarshal(input, &in) != nil {
+		return 0
+	}
+	switch event {
+	case "PreCompact":
+		if pack != nil {
+			_ = prepareCompaction(dir, in, env, pack) // a compaction is never held up by us
+		}
+	case "StopFailure":
+		withdrawDirective(dir, in)
+	case "SessionStart", "UserPromptSubmit":
+		deliverDirective(dir, event, in, env, stdout)
+	}
+	return 0
 }
 
 // readInput takes what we use of stdin and drains the rest, so that the client

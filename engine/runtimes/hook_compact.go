@@ -1,8 +1,6 @@
 package runtimes
 
 import (
-	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -31,38 +29,6 @@ type PacketWriter func(c Compaction) (dir string, gaps []string, err error)
 
 // packetLimit leaves the client's ten seconds for a PreCompact hook some slack.
 const packetLimit = 8 * time.Second
-
-// HookWith is Hook with what a compaction needs: stdout for the restore
-// directive, and a writer of packets. Before a compaction of any origin it writes
-// the packet and arms the directive; after it, SessionStart prints the directive,
-// once. It returns 0 whatever happens.
-func HookWith(stdin io.Reader, stdout io.Writer, env, args []string, pack PacketWriter) int {
-	input := withoutParent(readInput(stdin), env)
-	if len(args) != 1 || !validEvent(args[0]) {
-		return 0
-	}
-	dir := lookup(env, SpoolEnv)
-	if dir == "" {
-		return 0
-	}
-	event := args[0]
-	_ = spoolEvent(dir, event, reduceEvent(event, input), time.Now()) // a lost event is no reason to disturb the client
-	var in hookPayload
-	if json.Unmarshal(input, &in) != nil {
-		return 0
-	}
-	switch event {
-	case "PreCompact":
-		if pack != nil {
-			_ = prepareCompaction(dir, in, env, pack) // a compaction is never held up by us
-		}
-	case "StopFailure":
-		withdrawDirective(dir, in)
-	case "SessionStart", "UserPromptSubmit":
-		deliverDirective(dir, event, in, env, stdout)
-	}
-	return 0
-}
 
 // prepareCompaction writes the packet of a compaction and arms its directive. A
 // guided compaction has done both before; then nothing is done twice.

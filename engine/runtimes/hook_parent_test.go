@@ -30,11 +30,11 @@ func TestHooksKeepNothingOfAForksSource(t *testing.T) {
 	env := append(line.Env, SpoolEnv+"="+f.SpoolDir("S1"), "HOME="+t.TempDir())
 	payload := readFile(t, filepath.Join(cases, "B37-hook-parent-id.json"))
 	for _, in := range []string{payload, strings.ReplaceAll(payload, parent, strings.ToUpper(parent))} {
-		if code := Hook(strings.NewReader(in), env, []string{"SessionStart"}); code != 0 {
+		if code := Hook(strings.NewReader(in), nil, env, []string{"SessionStart"}, nil); code != 0 {
 			t.Fatal(code)
 		}
 	}
-	Hook(strings.NewReader(`{"session_id":"`+other+`","prompt":"`+parent+`,`+parent+other+`"}`), env, []string{"UserPromptSubmit"})
+	Hook(strings.NewReader(`{"session_id":"`+other+`","prompt":"`+parent+`,`+parent+other+`"}`), nil, env, []string{"UserPromptSubmit"}, nil)
 	StatusLine(strings.NewReader(`{"session_id":"`+parent+`","transcript_path":"/x/`+parent+`.jsonl"}`), &strings.Builder{}, env)
 	entries, err := os.ReadDir(f.SpoolDir("S1"))
 	if err != nil || len(entries) != 4 {

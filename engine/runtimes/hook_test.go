@@ -30,7 +30,7 @@ func TestHookLeavesOneFileAnEvent(t *testing.T) {
 			t.Fatal(err)
 		}
 		names = append(names, ev.Event)
-		if code := Hook(strings.NewReader(row), env, []string{ev.Event}); code != 0 {
+		if code := Hook(strings.NewReader(row), nil, env, []string{ev.Event}, nil); code != 0 {
 			t.Errorf("%s: status %d", ev.Event, code)
 		}
 	}
@@ -72,7 +72,7 @@ func TestHookIsHarmless(t *testing.T) {
 		"two events":     {[]string{SpoolEnv + "=" + spool}, []string{"Stop", "Stop"}},
 		"blank in event": {[]string{SpoolEnv + "=" + spool}, []string{"St op"}},
 	} {
-		if code := Hook(strings.NewReader("{}"), c.env, c.args); code != 0 {
+		if code := Hook(strings.NewReader("{}"), nil, c.env, c.args, nil); code != 0 {
 			t.Errorf("%s: status %d", name, code)
 		}
 	}

@@ -85,8 +85,8 @@ func BenchmarkRecent(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			path := synthetic(b, RuntimeClaude, size)
 			for b.Loop() {
-				if u, err := LatestUsage(path, RuntimeClaude); err != nil || u == nil {
-					b.Fatalf("%+v, %v", u, err)
+				if rc, err := ReadRecent(path, RuntimeClaude); err != nil || rc.Usage == nil {
+					b.Fatalf("%+v, %v", rc.Usage, err)
 				}
 			}
 		})

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 func TestB18ForkTwoHeaders(t *testing.T) {
@@ -34,10 +33,11 @@ func TestB18ForkTwoHeaders(t *testing.T) {
 
 func TestB20LastVersusTotal(t *testing.T) {
 	path := casePath("B20-last-vs-total.jsonl")
-	u, err := LatestUsage(path, RuntimeCodex)
-	if err != nil || u == nil {
-		t.Fatalf("usage %+v, %v", u, err)
+	rc, err := ReadRecent(path, RuntimeCodex)
+	if err != nil || rc.Usage == nil {
+		t.Fatalf("usage %+v, %v", rc.Usage, err)
 	}
+	u := rc.Usage
 	o := u.Occupancy()
 	if u.Tokens != 37_900 || u.Window != 272_000 || !o.Reliable || o.Percent < 13.9 || o.Percent > 13.95 {
 		t.Errorf("usage %+v occupancy %+v", u, o)
@@ -119,7 +119,7 @@ func TestB26ArchivedAndCompressed(t *testing.T) {
 	}
 }
 
-func TestFindCodexForks(t *testing.T) {
+func TestFindCodexTellsAForkFromItsParent(t *testing.T) {
 	home := t.TempDir()
 	day := filepath.Join("sessions", "2026", "01", "15")
 	for _, name := range []string{"codex-rollout.jsonl", "codex-rollout-fork.jsonl"} {
@@ -130,15 +130,7 @@ func TestFindCodexForks(t *testing.T) {
 		id := map[bool]string{true: "bbbb", false: "aaaa"}[strings.Contains(name, "fork")]
 		writeFile(t, home, filepath.Join(day, "rollout-2026-01-15T12-57-54-01990000-0000-7000-8000-00000000"+id+".jsonl"), string(raw))
 	}
-	const parent, child = "01990000-0000-7000-8000-00000000aaaa", "01990000-0000-7000-8000-00000000bbbb"
-	forks, err := FindCodexForks(home, parent, at("2026-01-15T12:00:00Z"))
-	if err != nil || len(forks) != 1 || forks[0].Head.SessionID != child || forks[0].Head.ParentID != parent {
-		t.Errorf("forks %+v, %v", forks, err)
-	}
-	forks, err = FindCodexForks(home, parent, at("2026-01-15T12:00:00Z").Add(72*time.Hour))
-	if err != nil || len(forks) != 0 {
-		t.Errorf("later forks %+v, %v", forks, err)
-	}
+	const parent = "01990000-0000-7000-8000-00000000aaaa"
 	// The name of a fork's file ends in its own id, so the parent's search
 	// finds one file only.
 	loc, err := FindCodex(home, parent)

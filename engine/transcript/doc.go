@@ -11,10 +11,10 @@
 //
 //   - [Claude] and [Codex] stream a whole file in constant memory and hand out
 //     messages one by one, with a [Summary] of everything else at the end.
-//   - [ReadRecent], [LatestUsage], [LastMessages] and [LastCompaction] look at
-//     the end of a file only, so they cost the same on 1 KB and on 1 GB.
-//   - [FindClaude], [FindCodex], [FindCodexForks] and [ReadHead] answer which
-//     file belongs to which conversation.
+//   - [ReadRecent] and [LastMessages] look at the end of a file only, so they
+//     cost the same on 1 KB and on 1 GB.
+//   - [FindClaude], [FindCodex] and [ReadHead] answer which file belongs to
+//     which conversation.
 //
 // Nothing here guesses. What a file does not say stays zero, and what could not
 // be read is reported with its line number.

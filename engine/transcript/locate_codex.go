@@ -84,39 +84,6 @@ func codexLocation(found []string, archive string) Location {
 	return loc
 }
 
-// FindCodexForks lists the threads that were forked from a parent and whose
-// rollouts were written on the day of since or later, the newest first. It
-// opens each of those rollouts to read its first line.
-func FindCodexForks(home, parent string, since time.Time) ([]CodexThread, error) {
-	if !validID(parent) {
-		return nil, fmt.Errorf("find forks: %w", ErrBadID)
-	}
-	var out []CodexThread
-	first := since.UTC().AddDate(0, 0, -1).Format("2006/01/02")
-	sessions := filepath.Join(home, "sessions")
-	err := eachRollout(sessions, func(path string) bool {
-		rel, err := filepath.Rel(sessions, filepath.Dir(path))
-		if err == nil && !since.IsZero() && filepath.ToSlash(rel) < first {
-			return true
-		}
-		if isCompressedName(path) {
-			return true
-		}
-		if h, err := ReadHead(path, RuntimeCodex); err == nil && h.ParentID == parent && h.SessionID != parent {
-			out = append(out, CodexThread{Path: path, Head: h})
-		}
-		return true
-	})
-	sort.SliceStable(out, func(i, j int) bool { return out[i].Head.StartedAt.After(out[j].Head.StartedAt) })
-	return out, err
-}
-
-// CodexThread is one rollout and its header.
-type CodexThread struct {
-	Path string `json:"path"`
-	Head Head   `json:"head"`
-}
-
 func isCompressedName(path string) bool { return !strings.HasSuffix(path, ".jsonl") }
 
 // rolloutID takes the thread id from a rollout's name, which ends in it:

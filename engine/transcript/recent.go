@@ -1,7 +1,6 @@
 package transcript
 
 import (
-	"bytes"
 	"io"
 	"time"
 )
@@ -18,7 +17,7 @@ type Recent struct {
 	// Turn is the state of the latest turn.
 	Turn Turn `json:"turn"`
 	// Compaction is the latest compaction among what was looked at; nil when
-	// there was none. [LastCompaction] looks further back.
+	// there was none.
 	Compaction *Compaction `json:"compaction,omitempty"`
 	// AwaitingReply is set when no reply came since that compaction: every
 	// context figure from before it, however freshly stamped, is void.
@@ -186,38 +185,6 @@ func codexEffect(rec *codexRecord, ps *pairs, emit func(Message)) effect {
 		*ps = cr.pairs
 	}
 	return e
-}
-
-// LatestUsage reads the latest context size from the end of a file; see
-// [Recent] for what its absence means. nil without an error: none found.
-func LatestUsage(path string, rt Runtime) (*Usage, error) {
-	rc, err := ReadRecent(path, rt)
-	return rc.Usage, err
-}
-
-// LastCompaction looks backward for the latest compaction. complete tells
-// whether the whole file was searched; when it was not and nothing was found,
-// the answer is unknown, not none.
-func LastCompaction(path string, rt Runtime) (last *Compaction, complete bool, err error) {
-	src, err := open(path)
-	if err != nil {
-		return nil, false, err
-	}
-	defer src.close()
-	b := newBackward(src.f, src.size)
-	complete, err = b.walk(func(l line) bool {
-		if !bytes.Contains(l.data, []byte("ompact")) {
-			return true // neither client's record of a compaction is without it
-		}
-		sums, _ := lineSummaries(l, rt, nil, nil)
-		for i := len(sums) - 1; i >= 0 && last == nil; i-- {
-			if n := len(sums[i].sum.Compactions); n > 0 {
-				last = &sums[i].sum.Compactions[n-1]
-			}
-		}
-		return last == nil
-	})
-	return last, complete, err
 }
 
 // CompactionsSince lists the compactions recorded at or after a byte offset,

@@ -154,10 +154,6 @@ func TestRecentGivesUpHonestly(t *testing.T) {
 	if err != nil || rc.Usage != nil || rc.Complete || rc.Scanned > 1<<20 {
 		t.Errorf("%+v, %v", rc, err)
 	}
-	last, complete, err := LastCompaction(f.Name(), RuntimeClaude)
-	if err != nil || last != nil || complete {
-		t.Errorf("compaction %+v complete %v, %v", last, complete, err)
-	}
 }
 
 func TestRecentSeesAFileThatShrinks(t *testing.T) {

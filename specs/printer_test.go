@@ -3,8 +3,9 @@ package specs
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"regexp"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,10 +15,9 @@ import (
 	"rig/engine"
 )
 
-// Print writes a spec as YAML. Parsing the result gives the same spec again,
-// defaults written out. The text holds a fork's source id as the author gave it:
-// it belongs into a file of the author's, not on a screen.
-func Print(spec engine.RigSpec) ([]byte, error) {
+// printSpec writes a spec as YAML. Parsing the result gives the same spec again,
+// defaults written out, which is how the tests know that no field is lost.
+func printSpec(spec engine.RigSpec) ([]byte, error) {
 	doc := newMap()
 	doc.text("version", spec.Version).text("name", spec.Name).text("summary", spec.Summary)
 	doc.text("culture_file", spec.CultureFile)
@@ -70,7 +70,7 @@ func printMember(s engine.MemberSpec) *yaml.Node {
 	}
 	if len(s.Env) > 0 {
 		env := newMap()
-		for _, k := range sortedKeys(s.Env) {
+		for _, k := range slices.Sorted(maps.Keys(s.Env)) {
 			env.put(k, textNode(s.Env[k]))
 		}
 		m.put("env", env.node())
@@ -247,13 +247,4 @@ func momentList(list []engine.Moment) *yaml.Node {
 		n.Content = append(n.Content, textNode(string(m)))
 	}
 	return n
-}
-
-func sortedKeys(m map[string]string) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }
