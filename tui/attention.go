@@ -127,14 +127,9 @@ func (s *attentionScreen) view(m *Model, w, h int) []string {
 	if len(s.items) == 0 {
 		return m.nothingMatches(w, h)
 	}
-	cols := attentionColumns()
-	f := fit(cols, a.listW-2)
-	lines := []string{m.brush.line(a.listW, false, append([]seg{{toneText, " "}}, f.heads(cols)...)...)}
+	t := m.brush.table(attentionColumns(), a.listW, 1)
 	height := s.listHeight(m)
-	from, to := s.list.window(height - 1)
-	for i := from; i < to; i++ {
-		lines = append(lines, s.line(m, s.items[i], i == s.list.cursor, cols, f, a.listW))
-	}
+	lines := append([]string{t.head()}, s.list.lines(height-1, func(i int, on bool) string { return s.line(m, s.items[i], on, t) })...)
 	if height < a.listH {
 		lines = append(m.brush.fill(lines, a.listW, height), s.detail(m, a.listW, a.listH-height)...)
 	}
@@ -178,11 +173,7 @@ func (m *Model) seatOf(it *engine.AttentionItem) *engine.SeatView {
 	return m.seats[it.SeatID]
 }
 
-func (s *attentionScreen) line(m *Model, it engine.AttentionItem, on bool, cols []column, f fitted, w int) string {
-	lead := seg{toneText, " "}
-	if on {
-		lead = seg{toneAccent, m.brush.g.cursor}
-	}
+func (s *attentionScreen) line(m *Model, it engine.AttentionItem, on bool, t table) string {
 	l := attentionLook(it.Class)
 	target := it.Seat
 	if target == "" {
@@ -196,14 +187,14 @@ func (s *attentionScreen) line(m *Model, it engine.AttentionItem, on bool, cols 
 	}
 	cells := [][]seg{
 		{{l.tone, l.text(m.brush.g)}},
-		{{toneText, cutMiddle(clean(target), f[1])}},
+		{{toneText, cutMiddle(clean(target), t.f[1])}},
 		{{toneDim, age(m.now, it.Since)}},
 		{{toneText, clean(it.Reason)}},
 	}
 	if it.Acked != "" {
 		cells[3] = []seg{{toneDim, m.ackWord(it) + "  " + clean(it.Reason)}}
 	}
-	return m.brush.line(w, on, append([]seg{lead}, f.row(cols, cells)...)...)
+	return t.row(on, cells)
 }
 
 func (m *Model) ackWord(it engine.AttentionItem) string {

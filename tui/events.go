@@ -8,14 +8,11 @@ import (
 
 // eventsScreen shows the audit log, newest first, and follows it.
 type eventsScreen struct {
+	lookup
 	list   list
 	all    []engine.Event
 	rows   []engine.Event
 	follow bool
-	asked  int
-	busy   bool
-	loaded bool
-	err    string
 }
 
 // eventsKept bounds how much of the log is held; older events are read with
@@ -38,12 +35,11 @@ func (s *eventsScreen) behind(m *Model) bool {
 }
 
 func (s *eventsScreen) read(m *Model) tea.Cmd {
-	s.asked, s.busy = m.next(), true
 	f := engine.EventFilter{Newest: true, Limit: eventsKept}
 	if len(s.all) > 0 {
 		f.After = s.all[0].Seq
 	}
-	c, ctx, id := m.c, m.ctx, s.asked
+	c, ctx, id := m.c, m.ctx, s.ask(m)
 	return func() tea.Msg {
 		events, err := c.Events(ctx, f)
 		return eventsMsg{id, events, err}
@@ -52,12 +48,10 @@ func (s *eventsScreen) read(m *Model) tea.Cmd {
 
 func (s *eventsScreen) update(m *Model, msg tea.Msg) tea.Cmd {
 	e, ok := msg.(eventsMsg)
-	if !ok || e.id != s.asked {
+	if !ok {
 		return nil
 	}
-	s.busy, s.loaded, s.err = false, true, ""
-	if e.err != nil {
-		s.err = errorText(e.err)
+	if _, good := s.answered(e.id, e.err); !good {
 		return nil
 	}
 	s.all = append(append([]engine.Event(nil), e.events...), s.all...)
@@ -126,46 +120,34 @@ func eventColumns() []column {
 
 func (s *eventsScreen) view(m *Model, w, h int) []string {
 	switch {
-	case s.err != "":
-		return m.notice(w, h, "The audit log cannot be read", s.err, m.reg.hint("reload")+" tries again.")
-	case !s.loaded:
-		return m.notice(w, h, "Reading the audit log")
+	case s.err != "" || !s.loaded:
+		return m.unread(w, h, &s.lookup, "audit log")
 	case len(s.all) == 0:
 		return m.notice(w, h, "Nothing has happened yet", "Every change that a verb makes is written here in the moment it is made.")
 	case len(s.rows) == 0:
 		return m.nothingMatches(w, h)
 	}
-	cols := eventColumns()
-	f := fit(cols, w-2)
-	lines := []string{m.brush.line(w, false, append([]seg{{toneText, " "}}, f.heads(cols)...)...)}
-	from, to := s.list.window(h - 1)
-	for i := from; i < to; i++ {
-		lines = append(lines, s.line(m, s.rows[i], i == s.list.cursor, cols, f, w))
-	}
-	return lines
+	t := m.brush.table(eventColumns(), w, 1)
+	return append([]string{t.head()}, s.list.lines(h-1, func(i int, on bool) string { return s.line(m, s.rows[i], on, t) })...)
 }
 
-func (s *eventsScreen) line(m *Model, e engine.Event, on bool, cols []column, f fitted, w int) string {
-	lead := seg{toneText, " "}
-	if on {
-		lead = seg{toneAccent, m.brush.g.cursor}
-	}
+func (s *eventsScreen) line(m *Model, e engine.Event, on bool, t table) string {
 	where := e.Seat
 	if where == "" {
 		where = e.Rig
 	}
 	stamp := "15:04:05"
-	if f[0] >= 15 {
+	if t.f[0] >= 15 {
 		stamp = "Jan _2 15:04:05"
 	}
 	cells := [][]seg{
 		{{toneDim, e.At.In(m.opt.zone()).Format(stamp)}},
 		{{eventTone(e.Type), clean(e.Type)}},
-		{{toneText, cutMiddle(clean(where), f[2])}},
+		{{toneText, cutMiddle(clean(where), t.f[2])}},
 		{{toneDim, clean(e.Operator)}},
 		{{toneDim, payloadText(e.Payload)}},
 	}
-	return m.brush.line(w, on, append([]seg{lead}, f.row(cols, cells)...)...)
+	return t.row(on, cells)
 }
 
 func (s *eventsScreen) at(m *Model, _, y int) bool {

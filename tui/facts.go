@@ -269,19 +269,15 @@ func (m *Model) sourceNote(source string, at time.Time, c engine.Confidence) str
 
 // factLine draws a fact in w cells.
 func (m *Model) factLine(f fact, w int, on bool) string {
-	lead := seg{toneText, " "}
-	if on {
-		lead = seg{toneAccent, m.brush.g.cursor}
-	}
 	if strings.HasPrefix(f.key, "h/") {
-		return m.brush.line(w, on, lead, seg{f.tone, f.value})
+		return m.brush.line(w, on, m.brush.lead(on), seg{f.tone, f.value})
 	}
 	label := 12
 	if w < minCols {
 		label = 10
 	}
 	value := f.value
-	segs := []seg{lead, {toneDim, pad(f.label, label) + " "}}
+	segs := []seg{m.brush.lead(on), {toneDim, pad(f.label, label) + " "}}
 	room := w - label - 2
 	if f.note != "" && width(value)+2+8 <= room {
 		segs = append(segs, seg{f.tone, value}, seg{toneDim, "  " + f.note})

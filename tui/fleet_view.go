@@ -60,15 +60,8 @@ func (s *fleetScreen) table(m *Model, a areas) []string {
 	if len(s.rows) == 0 {
 		return m.nothingMatches(a.listW, a.listH)
 	}
-	cols := seatColumns()
-	f := fit(cols, a.listW-rowIndent-1)
-	head := append([]seg{{toneText, strings.Repeat(" ", rowIndent)}}, f.heads(cols)...)
-	lines := []string{m.brush.line(a.listW, false, head...)}
-	from, to := s.list.window(a.listH - 1)
-	for i := from; i < to; i++ {
-		lines = append(lines, m.fleetLine(s, s.rows[i], i == s.list.cursor, cols, f, a.listW))
-	}
-	return lines
+	t := m.brush.table(seatColumns(), a.listW, rowIndent)
+	return append([]string{t.head()}, s.list.lines(a.listH-1, func(i int, on bool) string { return m.fleetLine(s, s.rows[i], on, t) })...)
 }
 
 // nothingMatches says that the filter hides everything, and the way out.
@@ -76,15 +69,11 @@ func (m *Model) nothingMatches(w, h int) []string {
 	return m.notice(w, h, "Nothing matches \""+clean(m.filters[m.cur])+"\"", m.reg.hint("back")+" clears the filter, "+m.reg.hint("filter")+" changes it.")
 }
 
-func (m *Model) fleetLine(s *fleetScreen, r fleetRow, on bool, cols []column, f fitted, w int) string {
-	g := m.brush.g
-	lead := seg{toneText, " "}
-	if on {
-		lead = seg{toneAccent, g.cursor}
-	}
+func (m *Model) fleetLine(s *fleetScreen, r fleetRow, on bool, t table) string {
+	g, lead := m.brush.g, m.brush.lead(on)
 	switch r.kind {
 	case rowRig:
-		return m.brush.line(w, on, append([]seg{lead}, m.rigCells(r.rig, s.folded["rig/"+r.rig.ID])...)...)
+		return m.brush.line(t.w, on, append([]seg{lead}, m.rigCells(r.rig, s.folded["rig/"+r.rig.ID])...)...)
 	case rowPod:
 		fold := g.open
 		if s.folded[r.key] {
@@ -94,14 +83,18 @@ func (m *Model) fleetLine(s *fleetScreen, r fleetRow, on bool, cols []column, f 
 		if label == "" || label == r.pod.Name {
 			label = ""
 		}
-		return m.brush.line(w, on, lead, seg{toneDim, "  " + fold + " "}, seg{toneText, clean(r.pod.Name)}, seg{toneDim, "  " + label}, seg{toneDim, m.foldedCount(s, r)})
+		return m.brush.line(t.w, on, lead, seg{toneDim, "  " + fold + " "}, seg{toneText, clean(r.pod.Name)}, seg{toneDim, "  " + label}, seg{toneDim, m.foldedCount(s, r)})
 	case rowSeat:
 	}
-	mark := seg{toneText, " "}
-	if m.marks[r.seat.ID] {
-		mark = seg{toneNeed, g.mark}
+	return t.row(on, m.seatCells(r.seat, t.f, 4), m.markCell(r.seat))
+}
+
+// markCell shows whether a seat is marked.
+func (m *Model) markCell(s *engine.SeatView) seg {
+	if m.marks[s.ID] {
+		return seg{toneNeed, m.brush.g.mark}
 	}
-	return m.brush.line(w, on, append([]seg{lead, mark}, f.row(cols, m.seatCells(r.seat, f, 4))...)...)
+	return seg{toneText, " "}
 }
 
 func (m *Model) foldedCount(s *fleetScreen, r fleetRow) string {

@@ -11,15 +11,11 @@ import (
 // imagesScreen is the library of agent images: where each comes from, what
 // protects it, what a fork of it starts from, and the spec that does so.
 type imagesScreen struct {
-	list   list
-	lib    engine.ImageLibrary
-	rows   []imageRow
-	asked  int
-	busy   bool
-	loaded bool
-	mark   string // what of the picture the library was read for
-	err    string
-	loud   bool // the reading was asked for: say what came of it
+	lookup
+	list list
+	lib  engine.ImageLibrary
+	rows []imageRow
+	loud bool // the reading was asked for: say what came of it
 
 	look   imageLook
 	inside bool // the keys scroll what is known of the image
@@ -72,7 +68,7 @@ func (s *imagesScreen) refresh(m *Model) tea.Cmd {
 		return nil
 	}
 	mark := imagesMark(m)
-	if s.busy || s.loaded && mark == s.mark {
+	if !s.stale(mark) {
 		return s.readLook(m)
 	}
 	s.mark = mark
@@ -91,8 +87,7 @@ func imagesMark(m *Model) string {
 }
 
 func (s *imagesScreen) read(m *Model) tea.Cmd {
-	s.asked, s.busy = m.next(), true
-	c, ctx, id := m.c, m.ctx, s.asked
+	c, ctx, id := m.c, m.ctx, s.ask(m)
 	return func() tea.Msg {
 		lib, err := c.Images(ctx)
 		return libraryMsg{id, lib, err}
@@ -118,12 +113,7 @@ func (s *imagesScreen) readLook(m *Model) tea.Cmd {
 func (s *imagesScreen) update(m *Model, msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case libraryMsg:
-		if msg.id != s.asked {
-			return nil
-		}
-		s.busy, s.loaded, s.err = false, true, ""
-		if msg.err != nil {
-			s.err = errorText(msg.err)
+		if _, good := s.answered(msg.id, msg.err); !good {
 			return nil
 		}
 		s.lib = msg.lib
@@ -199,16 +189,7 @@ func (s *imagesScreen) move(m *Model, d move) tea.Cmd {
 		return s.readLook(m)
 	}
 	a := s.sizes(m)
-	switch {
-	case d.to < 0:
-		s.from = 0
-	case d.to > 0:
-		s.from = len(s.detail(m, a.sideW-2))
-	case d.page != 0:
-		s.from += d.page * a.sideH / 2
-	default:
-		s.from += d.by
-	}
+	s.from = d.scroll(s.from, len(s.detail(m, a.sideW-2))-(a.sideH-2), a.sideH)
 	return nil
 }
 

@@ -28,10 +28,8 @@ func (s *imagesScreen) aboutRows(a areas) int {
 
 func (s *imagesScreen) view(m *Model, w, h int) []string {
 	switch {
-	case s.err != "":
-		return m.notice(w, h, "The agent images cannot be read", s.err, m.reg.hint("reload")+" tries again.")
-	case !s.loaded:
-		return m.notice(w, h, "Reading the agent images")
+	case s.err != "" || !s.loaded:
+		return m.unread(w, h, &s.lookup, "agent images")
 	case len(s.lib.Images)+len(s.lib.Faults) == 0:
 		return m.notice(w, h, "No agent image yet", "An image keeps a seat's conversation as a starting point for new seats.",
 			m.reg.hint("agent-image-create")+" keeps one. "+libraryWords(s.lib)+".")
@@ -41,14 +39,9 @@ func (s *imagesScreen) view(m *Model, w, h int) []string {
 	a := s.sizes(m)
 	var lines []string
 	if a.listH > 0 {
-		cols := imageColumns()
-		f := fit(cols, a.listW-2)
-		lines = append(lines, m.brush.line(a.listW, false, append([]seg{{toneText, " "}}, f.heads(cols)...)...))
+		t := m.brush.table(imageColumns(), a.listW, 1)
 		room := a.listH - 1 - s.aboutRows(a)
-		from, to := s.list.window(room)
-		for i := from; i < to; i++ {
-			lines = append(lines, s.line(m, s.rows[i], i == s.list.cursor, cols, f, a.listW))
-		}
+		lines = append([]string{t.head()}, s.list.lines(room, func(i int, on bool) string { return s.line(m, s.rows[i], on, t) })...)
 		if n := s.aboutRows(a); n > 0 {
 			lines = append(m.brush.fill(lines, a.listW, a.listH-n), s.about(m, a.listW, n)...)
 		}
@@ -60,15 +53,11 @@ func (s *imagesScreen) view(m *Model, w, h int) []string {
 	return m.join(a, lines, nil, beyond)
 }
 
-func (s *imagesScreen) line(m *Model, r imageRow, on bool, cols []column, f fitted, w int) string {
-	lead := seg{toneText, " "}
-	if on {
-		lead = seg{toneAccent, m.brush.g.cursor}
-	}
+func (s *imagesScreen) line(m *Model, r imageRow, on bool, t table) string {
 	if r.fault != nil {
 		name := joinWords(" v", r.fault.Name, r.fault.Version)
-		cells := [][]seg{{{toneBad, cutMiddle(clean(name), f[0])}}, {}, {}, {}, {}, {{toneBad, m.brush.g.fail + " cannot be read: " + clean(r.fault.Error)}}}
-		return m.brush.line(w, on, append([]seg{lead}, f.row(cols, cells)...)...)
+		cells := [][]seg{{{toneBad, cutMiddle(clean(name), t.f[0])}}, {}, {}, {}, {}, {{toneBad, m.brush.g.fail + " cannot be read: " + clean(r.fault.Error)}}}
+		return t.row(on, cells)
 	}
 	v := r.image
 	name := joinWords(" v", v.Name, v.Version)
@@ -77,7 +66,7 @@ func (s *imagesScreen) line(m *Model, r imageRow, on bool, cols []column, f fitt
 		k = toneOff
 	}
 	cells := [][]seg{
-		{{k, cutMiddle(clean(name), f[0])}},
+		{{k, cutMiddle(clean(name), t.f[0])}},
 		{{toneText, runtimeWord(v.Runtime)}},
 		{{toneDim, "~" + tokenWord(v.EstimatedTokens)}},
 		{{toneText, strconv.FormatInt(v.Stats.ForkCount, 10)}},
@@ -87,7 +76,7 @@ func (s *imagesScreen) line(m *Model, r imageRow, on bool, cols []column, f fitt
 	if v.Link {
 		cells[1], cells[2], cells[3], cells[4] = nil, nil, nil, nil
 	}
-	return m.brush.line(w, on, append([]seg{lead}, f.row(cols, cells)...)...)
+	return t.row(on, cells)
 }
 
 // protectedCell says in a shape and words what keeps an image from being pruned.

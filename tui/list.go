@@ -7,6 +7,22 @@ type move struct {
 	to   int // -1 start, 1 end
 }
 
+// scroll moves the first line that is shown of a text. The last one it can be is
+// most; h lines are in sight.
+func (d move) scroll(from, most, h int) int {
+	switch {
+	case d.to < 0:
+		from = 0
+	case d.to > 0:
+		from = most
+	case d.page != 0:
+		from += d.page * h / 2
+	default:
+		from += d.by
+	}
+	return max(min(from, most), 0)
+}
+
 // list is a cursor over rows that have keys. It survives changes of the rows:
 // the cursor stays on its key, and when that is gone, near its place. It holds
 // no text, only where the cursor and the window are.
@@ -93,6 +109,16 @@ func (l *list) to(key string) bool {
 func (l *list) window(h int) (from, to int) {
 	from = max(min(l.top, len(l.keys)-h), 0)
 	return from, min(from+max(h, 0), len(l.keys))
+}
+
+// lines draws the rows that are in h lines.
+func (l *list) lines(h int, draw func(i int, on bool) string) []string {
+	from, to := l.window(h)
+	out := make([]string, 0, to-from)
+	for i := from; i < to; i++ {
+		out = append(out, draw(i, i == l.cursor))
+	}
+	return out
 }
 
 // more says how much of the list is out of sight, "" when none is.

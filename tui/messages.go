@@ -2,6 +2,7 @@ package tui
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -234,24 +235,12 @@ type focus struct {
 
 func (m *Model) refocus() tea.Cmd {
 	want := m.screens[m.cur].panes(m)
-	if m.focus.busy || m.focus.once && equal(want, m.focus.told) || m.streams.fleets == nil {
+	if m.focus.busy || m.focus.once && slices.Equal(want, m.focus.told) || m.streams.fleets == nil {
 		return nil
 	}
 	m.focus = focus{told: want, busy: true, once: true}
 	c := m.c
 	return func() tea.Msg { c.Focus(want); return focusedMsg{} }
-}
-
-func equal(a, b []string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // errorText gives an error as one line: what, why, and what to do next.

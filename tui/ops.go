@@ -9,14 +9,10 @@ import (
 // opsScreen lists operations, running ones first, with the journal of the
 // selected one.
 type opsScreen struct {
+	lookup
 	list    list
 	all     []engine.Operation
 	rows    []engine.Operation
-	asked   int
-	busy    bool
-	loaded  bool
-	mark    string // what of the picture the list was read for
-	err     string
 	journal journal
 	steps   list // cursor in the journal while it has the keys
 	inside  bool
@@ -41,7 +37,7 @@ func (s *opsScreen) refresh(m *Model) tea.Cmd {
 		return nil
 	}
 	mark := opsMark(m)
-	if s.busy || s.loaded && mark == s.mark {
+	if !s.stale(mark) {
 		return s.readJournal(m)
 	}
 	s.mark = mark
@@ -61,8 +57,7 @@ func opsMark(m *Model) string {
 }
 
 func (s *opsScreen) read(m *Model) tea.Cmd {
-	s.asked, s.busy = m.next(), true
-	c, ctx, id := m.c, m.ctx, s.asked
+	c, ctx, id := m.c, m.ctx, s.ask(m)
 	return func() tea.Msg {
 		ops, err := c.Operations(ctx, engine.OperationFilter{})
 		return opsMsg{id, ops, err}
@@ -95,12 +90,7 @@ func (s *opsScreen) readJournal(m *Model) tea.Cmd {
 func (s *opsScreen) update(m *Model, msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case opsMsg:
-		if msg.id != s.asked {
-			return nil
-		}
-		s.busy, s.loaded, s.err = false, true, ""
-		if msg.err != nil {
-			s.err = errorText(msg.err)
+		if _, good := s.answered(msg.id, msg.err); !good {
 			return nil
 		}
 		s.all = msg.ops
@@ -202,10 +192,8 @@ func opColumns() []column {
 
 func (s *opsScreen) view(m *Model, w, h int) []string {
 	switch {
-	case s.err != "":
-		return m.notice(w, h, "The operations cannot be read", s.err, m.reg.hint("reload")+" tries again.")
-	case !s.loaded:
-		return m.notice(w, h, "Reading the operations")
+	case s.err != "" || !s.loaded:
+		return m.unread(w, h, &s.lookup, "operations")
 	case len(s.all) == 0:
 		return m.notice(w, h, "No operation yet", "Whatever a verb changes is written down step by step and stands here, also after the console was closed.",
 			m.reg.hint("up")+" brings up a rig.")
@@ -215,13 +203,8 @@ func (s *opsScreen) view(m *Model, w, h int) []string {
 	a := s.sizes(m)
 	var lines []string
 	if a.listH > 0 {
-		cols := opColumns()
-		f := fit(cols, a.listW-2)
-		lines = append(lines, m.brush.line(a.listW, false, append([]seg{{toneText, " "}}, f.heads(cols)...)...))
-		from, to := s.list.window(a.listH - 1)
-		for i := from; i < to; i++ {
-			lines = append(lines, s.line(m, s.rows[i], i == s.list.cursor, cols, f, a.listW))
-		}
+		t := m.brush.table(opColumns(), a.listW, 1)
+		lines = append([]string{t.head()}, s.list.lines(a.listH-1, func(i int, on bool) string { return s.line(m, s.rows[i], on, t) })...)
 	}
 	var beyond []string
 	if a.sideW > 0 {
@@ -230,11 +213,7 @@ func (s *opsScreen) view(m *Model, w, h int) []string {
 	return m.join(a, lines, nil, beyond)
 }
 
-func (s *opsScreen) line(m *Model, op engine.Operation, on bool, cols []column, f fitted, w int) string {
-	lead := seg{toneText, " "}
-	if on {
-		lead = seg{toneAccent, m.brush.g.cursor}
-	}
+func (s *opsScreen) line(m *Model, op engine.Operation, on bool, t table) string {
 	l := lookOp(m.opState(op))
 	since := op.StartedAt
 	if !op.EndedAt.IsZero() {
@@ -242,13 +221,13 @@ func (s *opsScreen) line(m *Model, op engine.Operation, on bool, cols []column, 
 	}
 	cells := [][]seg{
 		{{toneStrong, clean(string(op.Verb))}},
-		{{toneText, cutMiddle(clean(op.Target), f[1])}},
+		{{toneText, cutMiddle(clean(op.Target), t.f[1])}},
 		{{l.tone, l.text(m.brush.g)}},
 		{{toneDim, age(m.now, since)}},
 		{{toneDim, clean(op.Operator)}},
 		{{toneBad, clean(op.Error)}},
 	}
-	return m.brush.line(w, on, append([]seg{lead}, f.row(cols, cells)...)...)
+	return t.row(on, cells)
 }
 
 // opState takes the picture's word for an operation that has not ended: it knows

@@ -41,12 +41,10 @@ func (s *opsScreen) journalBox(m *Model, w, h int) []string {
 		lines = append(lines, m.brush.text(inner, toneDim, " reading its journal"))
 	default:
 		room := h - 2 - len(lines)
-		from, to := s.steps.window(room)
-		for i := from; i < to; i++ {
-			lines = append(lines, m.stepLine(s.journal.steps[i], inner, s.inside && i == s.steps.cursor))
-		}
-		if s.inside && to < from+room {
-			lines = append(lines, s.stepDetail(m, inner, from+room-to)...)
+		steps := s.steps.lines(room, func(i int, on bool) string { return m.stepLine(s.journal.steps[i], inner, s.inside && on) })
+		lines = append(lines, steps...)
+		if s.inside && len(steps) < room {
+			lines = append(lines, s.stepDetail(m, inner, room-len(steps))...)
 		}
 	}
 	return m.brush.box(w, h, frame, title, s.steps.more(h-2-s.journalHead()), m.brush.fill(lines, inner, h-2))
@@ -84,15 +82,11 @@ func byWord(who string) string {
 // stepLine is one step: its state, its title, its seat and its time.
 func (m *Model) stepLine(st engine.OperationStep, w int, on bool) string {
 	l := lookStep(st.State)
-	lead := seg{toneText, " "}
-	if on {
-		lead = seg{toneAccent, m.brush.g.cursor}
-	}
 	k := toneText
 	if st.State == engine.StepPending || st.State == engine.StepSkipped {
 		k = toneDim
 	}
-	segs := []seg{lead, {l.tone, l.mark(m.brush.g) + " "}, {k, clean(st.Title)}}
+	segs := []seg{m.brush.lead(on), {l.tone, l.mark(m.brush.g) + " "}, {k, clean(st.Title)}}
 	if st.Effect == engine.EffectCommit {
 		segs = append(segs, seg{toneNeed, "  commit"})
 	}

@@ -49,16 +49,8 @@ func (s *pressureScreen) view(m *Model, w, h int) []string {
 		return m.notice(w, h, "No agent has a context window here", "Agents appear as soon as a rig with claude-code or codex seats is up.")
 	}
 	listH, boxH := s.split(m)
-	cols := pressureColumns()
-	f := fit(cols, w-rowIndent-1)
-	lines := []string{
-		s.summary(m, w),
-		m.brush.line(w, false, append([]seg{{toneText, "  "}}, f.heads(cols)...)...),
-	}
-	from, to := s.list.window(listH - 2)
-	for i := from; i < to; i++ {
-		lines = append(lines, s.line(m, s.rows[i], i == s.list.cursor, cols, f, w))
-	}
+	t := m.brush.table(pressureColumns(), w, rowIndent)
+	lines := append([]string{s.summary(m, w), t.head()}, s.list.lines(listH-2, func(i int, on bool) string { return s.line(m, s.rows[i], on, t) })...)
 	lines = m.brush.fill(lines, w, listH)
 	if boxH == 0 {
 		return lines
@@ -111,15 +103,7 @@ func (s *pressureScreen) blockedHigh() int {
 	return n
 }
 
-func (s *pressureScreen) line(m *Model, seat *engine.SeatView, on bool, cols []column, f fitted, w int) string {
-	lead := seg{toneText, " "}
-	if on {
-		lead = seg{toneAccent, m.brush.g.cursor}
-	}
-	mark := seg{toneText, " "}
-	if m.marks[seat.ID] {
-		mark = seg{toneNeed, m.brush.g.mark}
-	}
+func (s *pressureScreen) line(m *Model, seat *engine.SeatView, on bool, t table) string {
 	share, k := m.shareCell(seat)
 	turn, old, sample := "", "", clean(seat.Usage.Note)
 	if n := s.turns[seat.Address]; n > 0 {
@@ -133,17 +117,17 @@ func (s *pressureScreen) line(m *Model, seat *engine.SeatView, on bool, cols []c
 	plan, planTone := s.planCell(seat)
 	cells := [][]seg{
 		pressTurn:   {{toneNeed, turn}},
-		pressSeat:   {{toneText, cutMiddle(clean(seat.Address), f[pressSeat])}},
-		pressGauge:  {{k, m.gaugeCell(seat, f[pressGauge])}},
+		pressSeat:   {{toneText, cutMiddle(clean(seat.Address), t.f[pressSeat])}},
+		pressGauge:  {{k, m.gaugeCell(seat, t.f[pressGauge])}},
 		pressShare:  {{k, share}},
 		pressTokens: {{toneDim, tokensOf(seat.Usage)}},
-		pressTrend:  {{toneDim, m.trendCell(s.entries[seat.ID], f[pressTrend])}},
+		pressTrend:  {{toneDim, m.trendCell(s.entries[seat.ID], t.f[pressTrend])}},
 		pressWall:   {{wallTone, wall}},
 		pressPlan:   {{planTone, plan}},
 		pressAge:    {{toneDim, old}},
 		pressSample: {{toneDim, sample}},
 	}
-	return m.brush.line(w, on, append([]seg{lead, mark}, f.row(cols, cells)...)...)
+	return t.row(on, cells, m.markCell(seat))
 }
 
 // tokensOf gives the tokens in use, and of how many where that is known.

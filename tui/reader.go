@@ -59,17 +59,7 @@ func (r *reader) update(_ *Model, msg tea.Msg) tea.Cmd {
 func (r *reader) move(m *Model, d move) tea.Cmd {
 	w, h := r.size(m.w, m.h-1)
 	n := len(r.wrapped(m.brush, w-4)) - (h - 2)
-	switch {
-	case d.to < 0:
-		r.from = 0
-	case d.to > 0:
-		r.from = n
-	case d.page != 0:
-		r.from += d.page * h / 2
-	default:
-		r.from += d.by
-	}
-	r.from = max(min(r.from, n), 0)
+	r.from = d.scroll(r.from, n, h)
 	return nil
 }
 

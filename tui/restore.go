@@ -46,13 +46,9 @@ type restoreScreen struct {
 // restorePart is what the lists have in common: where the cursor is, and how
 // far reading them came.
 type restorePart struct {
-	list   list
-	asked  int
-	busy   bool
-	loaded bool
-	mark   string // what of the picture it was read for
-	at     time.Time
-	err    string
+	lookup
+	list list
+	at   time.Time
 }
 
 // rebootRow is a rig or one of its seats.
@@ -129,8 +125,8 @@ func (s *restoreScreen) arm(m *Model, wait time.Duration) tea.Cmd {
 // read asks for what the tab shows.
 func (s *restoreScreen) read(m *Model) tea.Cmd {
 	p := s.part()
-	p.asked, p.busy, p.mark = m.next(), true, restoreMark(m)
-	c, ctx, id, host := m.c, m.ctx, p.asked, m.opt.HostChecks
+	p.mark = restoreMark(m)
+	c, ctx, id, host := m.c, m.ctx, p.ask(m), m.opt.HostChecks
 	switch s.tab {
 	case tabSnapshots:
 		return func() tea.Msg {
@@ -178,13 +174,12 @@ func (s *restoreScreen) update(m *Model, msg tea.Msg) tea.Cmd {
 // answered takes an answer and arranges the next look.
 func (s *restoreScreen) answered(m *Model, tab restoreTab, id int, err error, take func()) tea.Cmd {
 	p := &s.parts[tab]
-	if id != p.asked {
+	mine, good := p.answered(id, err)
+	if !mine {
 		return nil
 	}
-	p.busy, p.loaded, p.err, p.at = false, true, "", m.now
-	if err != nil {
-		p.err = errorText(err)
-	} else {
+	p.at = m.now
+	if good {
 		take()
 	}
 	s.filter(m)

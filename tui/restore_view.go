@@ -206,23 +206,13 @@ func (s *restoreScreen) columns() []column {
 
 // table draws the heading and the rows in sight.
 func (s *restoreScreen) table(m *Model, a areas) []string {
-	cols, p := s.columns(), s.part()
-	f := fit(cols, a.listW-2)
-	lines := []string{m.brush.line(a.listW, false, append([]seg{{toneText, " "}}, f.heads(cols)...)...)}
-	from, to := p.list.window(a.listH - restoreHead)
-	for i := from; i < to; i++ {
-		on := i == p.list.cursor
-		lead := seg{toneText, " "}
-		if on {
-			lead = seg{toneAccent, m.brush.g.cursor}
-		}
+	t := m.brush.table(s.columns(), a.listW, 1)
+	return append([]string{t.head()}, s.part().list.lines(a.listH-restoreHead, func(i int, on bool) string {
 		if s.tab == tabReboot && s.rows[i].seat == nil {
-			lines = append(lines, m.brush.line(a.listW, on, append([]seg{lead}, s.rigCells(m, s.rows[i].rig)...)...))
-			continue
+			return m.brush.line(a.listW, on, append([]seg{m.brush.lead(on)}, s.rigCells(m, s.rows[i].rig)...)...)
 		}
-		lines = append(lines, m.brush.line(a.listW, on, append([]seg{lead}, f.row(cols, s.cells(m, i, f))...)...))
-	}
-	return lines
+		return t.row(on, s.cells(m, i, t.f))
+	})...)
 }
 
 // rigCells is the line of a rig: its verdict, and what a restore would stand on.

@@ -142,10 +142,7 @@ func (s *seatScreen) view(m *Model, w, h int) []string {
 	if len(s.rows) == 0 {
 		lines = append(lines, m.nothingMatches(a.listW, a.listH-2)...)
 	}
-	from, to := s.list.window(a.listH - 2)
-	for i := from; i < to; i++ {
-		lines = append(lines, m.factLine(s.rows[i], a.listW, i == s.list.cursor))
-	}
+	lines = append(lines, s.list.lines(a.listH-2, func(i int, on bool) string { return m.factLine(s.rows[i], a.listW, on) })...)
 	var beyond []string
 	if a.sideW > 0 {
 		beyond = m.paneBox(seat, a.sideW, a.sideH)

@@ -112,3 +112,36 @@ func (f fitted) heads(cols []column) []seg {
 	}
 	return f.row(cols, cells)
 }
+
+// table is a list of rows below a heading. Cells before the first column hold
+// the cursor, and a mark where rows can be marked.
+type table struct {
+	b    brush
+	cols []column
+	f    fitted
+	w    int
+	lead int // cells before the first column
+}
+
+func (b brush) table(cols []column, w, lead int) table {
+	return table{b, cols, fit(cols, w-lead-1), w, lead}
+}
+
+// head draws the heading.
+func (t table) head() string {
+	return t.b.line(t.w, false, append([]seg{{toneText, strings.Repeat(" ", t.lead)}}, t.f.heads(t.cols)...)...)
+}
+
+// row draws a row. marks stand between the cursor and the first column.
+func (t table) row(on bool, cells [][]seg, marks ...seg) string {
+	segs := append([]seg{t.b.lead(on)}, marks...)
+	return t.b.line(t.w, on, append(segs, t.f.row(t.cols, cells)...)...)
+}
+
+// lead is what a row begins with: the cursor, when it is there.
+func (b brush) lead(on bool) seg {
+	if on {
+		return seg{toneAccent, b.g.cursor}
+	}
+	return seg{toneText, " "}
+}

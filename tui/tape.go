@@ -148,11 +148,7 @@ func (t *tape) view(m *Model, cols, rows int) []string {
 		return m.brush.box(w, h, toneAccent, title, "", inset(m.brush.fill(t.nothing(m, w-4), w-4, h-2)))
 	}
 	listW, listH, paneW, paneH := t.sizes(cols, rows)
-	var moments []string
-	from, to := t.list.window(listH)
-	for i := from; i < to; i++ {
-		moments = append(moments, t.line(m, t.shots[i], i == t.list.cursor, listW))
-	}
+	moments := t.list.lines(listH, func(i int, on bool) string { return t.line(m, t.shots[i], on, listW) })
 	moments = m.brush.fill(moments, listW, listH)
 	screen := crop(paneText(s.Lines), paneW, paneH)
 	var lines []string
@@ -193,17 +189,13 @@ func momentWord(moment string) string {
 
 // line is one moment: when, and from which state to which.
 func (t *tape) line(m *Model, s engine.Shot, on bool, w int) string {
-	lead := seg{toneText, " "}
-	if on {
-		lead = seg{toneAccent, m.brush.g.cursor}
-	}
 	at := s.At.In(m.opt.zone())
 	when := at.Format("15:04:05")
 	if m.now.Sub(s.At) > 20*time.Hour {
 		when = at.Format("02.01 15:04")
 	}
 	from, to := lookActivity(s.From), lookActivity(s.To)
-	segs := []seg{lead, {toneText, pad(when, 11) + " "}}
+	segs := []seg{m.brush.lead(on), {toneText, pad(when, 11) + " "}}
 	switch s.Moment {
 	case engine.ShotBefore:
 		segs = append(segs, seg{from.tone, from.text(m.brush.g)}, seg{toneDim, ", last look"})

@@ -246,19 +246,8 @@ func oneWay(p *engine.Plan) bool {
 
 // move scrolls what is shown.
 func (w *wizard) move(m *Model, d move) tea.Cmd {
-	_, h := w.size(m.w, m.h-1)
-	cols, _ := w.size(m.w, m.h-1)
+	cols, h := w.size(m.w, m.h-1)
 	n := len(w.lines(m, cols-4)) - w.room(h)
-	switch {
-	case d.to < 0:
-		w.from = 0
-	case d.to > 0:
-		w.from = n
-	case d.page != 0:
-		w.from += d.page * h / 2
-	default:
-		w.from += d.by
-	}
-	w.from = max(min(w.from, n), 0)
+	w.from = d.scroll(w.from, n, h)
 	return nil
 }
