@@ -304,7 +304,7 @@ func (e *Engine) paneGone(ctx context.Context, epoch Epoch, p Pane) bool {
 		return false
 	}
 	now, ok := inv.Pane(p.ID)
-	return inv.Epoch != epoch || !ok || now.PID != p.PID
+	return inv.Epoch != epoch || !ok || now.PID != p.PID && now.PID != 0
 }
 
 // sameProcess gives the pid if it is still the process that started then, else 0.

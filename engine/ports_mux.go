@@ -41,7 +41,7 @@ func (p Presence) MarshalText() ([]byte, error) { return []byte(p.String()), nil
 // Pane is one row of the inventory.
 type Pane struct {
 	ID       PaneID    `json:"id"`
-	PID      int       `json:"pid"`
+	PID      int       `json:"pid"` // its root process; 0 for a dead pane of a tmux that forgets it
 	Session  string    `json:"session"`
 	Window   int       `json:"window"` // index
 	WindowID string    `json:"window_id"`

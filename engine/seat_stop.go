@@ -64,7 +64,7 @@ func (s *seatPlan) warnCost() {
 	if others > 0 {
 		s.p.Warnings = append(s.p.Warnings, fmt.Sprintf("%d other panes in session %s end with it", others, s.at.pane.Session))
 	}
-	if s.binding.PanePID != 0 && s.at.pane.PID != s.binding.PanePID {
+	if pid := s.at.pane.PID; pid != 0 && s.binding.PanePID != 0 && pid != s.binding.PanePID {
 		s.p.Warnings = append(s.p.Warnings, "another process than the recorded one runs in its pane, and ends too")
 	}
 	if s.e.d.Self.Seat == s.address {

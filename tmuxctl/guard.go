@@ -74,7 +74,7 @@ func (c check) condition() string {
 	add("#{@rig_op}", g.Op)
 	add("#{session_name}", g.Session)
 	if g.PID != 0 {
-		add("#{pane_pid}", strconv.Itoa(g.PID))
+		facts = append(facts, samePID(g.PID))
 	}
 	if c.untagged {
 		facts = append(facts, same("#{@rig_seat}", ""), same("#{@rig_op}", ""))
@@ -97,6 +97,13 @@ func (c check) condition() string {
 
 // same is the format that compares a format with a plain value.
 func same(format, value string) string { return "#{==:" + format + "," + value + "}" }
+
+// samePID is the format that is true for a pane of this process, and for a dead pane
+// whose process the server has forgotten, as newer versions do.
+func samePID(pid int) string {
+	forgotten := "#{&&:#{pane_dead}," + same("#{pane_pid}", "") + "}"
+	return "#{||:" + same("#{pane_pid}", strconv.Itoa(pid)) + "," + forgotten + "}"
+}
 
 // reportFields are printed by a guard that refused, to say why.
 var (
@@ -197,7 +204,7 @@ func (c check) refusal(out, nonce string) error {
 		return mismatch("generation", g.Gen, tail[1])
 	case g.Op != "" && tail[2] != g.Op:
 		return mismatch("operation", g.Op, tail[2])
-	case g.PID != 0 && head[3] != strconv.Itoa(g.PID):
+	case g.PID != 0 && head[3] != strconv.Itoa(g.PID) && (head[3] != "" || head[4] != "1"):
 		return mismatch("pid", strconv.Itoa(g.PID), head[3])
 	case g.Session != "" && tail[3] != g.Session:
 		return mismatch("session", g.Session, tail[3])

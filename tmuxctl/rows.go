@@ -130,13 +130,17 @@ func parseRow(line, nonce string, caps Caps) (Row, error) {
 	var r Row
 	r.Epoch = epochOf(f.digits("pid"), f.digits("start_time"))
 	r.ID = engine.PaneID(f.next())
-	r.PID = f.number("pane_pid")
+	pid := f.next()
 	r.SessionID = f.next()
 	r.Window = f.number("window_index")
 	r.WindowID = f.next()
 	r.Active = f.flag()
 	r.Attached = f.number("session_attached")
 	r.Dead = f.flag()
+	// A newer tmux (seen: 3.8) forgets the process of a dead pane.
+	if r.PID, err = strconv.Atoi(pid); err != nil && !(r.Dead && pid == "") {
+		f.fail("pane_pid", pid)
+	}
 	status, signal := f.next(), f.next()
 	r.DeadAt = f.time()
 	r.Width, r.Height = f.number("pane_width"), f.number("pane_height")

@@ -68,6 +68,19 @@ func TestBadRowFailsAlone(t *testing.T) {
 	}
 }
 
+// tmux 3.8 tells no process of a dead pane. That of a live one is never left out.
+func TestDeadPaneWithoutProcess(t *testing.T) {
+	row := func(dead string) string {
+		fixed := sampleFixed("%1")
+		fixed[3], fixed[9] = "", dead
+		return rowText("z9", "\t", fixed, sampleFree)
+	}
+	rows, faults := parseRows(row("1")+row("0"), "z9", Caps{})
+	if len(rows) != 1 || !rows[0].Dead || rows[0].PID != 0 || len(faults) != 1 {
+		t.Errorf("rows %+v, faults %q", rows, faults)
+	}
+}
+
 func TestControlSessionsAreNotSeats(t *testing.T) {
 	free := append([]string(nil), sampleFree...)
 	free[3] = controlPrefix + "z1"

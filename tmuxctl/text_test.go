@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -114,19 +115,29 @@ func payloadsB70(t *testing.T) []string {
 	return out
 }
 
-// An Enter that comes too early is a line break for the client: the pause decides.
+// An Enter that comes too early is a line break for the client: the pause decides. A
+// busy machine may put more than a moment between the two, so a few tries are made.
 func TestPauseDecides(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	g, log := f.agent("a")
-	if err := f.Deliver(f.ctx, g, "early", time.Millisecond); err != nil {
-		t.Fatal(err)
+	var got []string
+	for i := range 8 {
+		g, log := f.agent("a" + strconv.Itoa(i))
+		if err := f.Deliver(f.ctx, g, "early", time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Deliver(f.ctx, g, "late", 0); err != nil {
+			t.Fatal(err)
+		}
+		tmuxtest.Eventually(t, 20*time.Second, "the last word is submitted", func() bool {
+			got = submits(listen(t, log))
+			return len(got) > 0 && strings.HasSuffix(got[len(got)-1], "late")
+		})
+		if len(got) == 1 {
+			break
+		}
 	}
-	if err := f.Deliver(f.ctx, g, "late", 0); err != nil {
-		t.Fatal(err)
-	}
-	tmuxtest.Eventually(t, 20*time.Second, "one message", func() bool { return len(submits(listen(t, log))) == 1 })
-	if got := submits(listen(t, log)); got[0] != "early\rlate" {
+	if len(got) != 1 || got[0] != "early\rlate" {
 		t.Errorf("got %q", got)
 	}
 }

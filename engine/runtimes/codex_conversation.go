@@ -27,7 +27,7 @@ func (c *Codex) Conversation(_ context.Context, token, cwd string, h engine.Home
 		return st
 	}
 	if loc.Path == "" {
-		st.Exists, st.Why = engine.Absent, "no rollout of it in "+h.CodexDir
+		st.Exists, st.Why = engine.Absent, "no rollout of it in "+h.CodexDir+" (Codex writes it with the first prompt)"
 		if other := c.elsewhere(h, token); other != "" {
 			st.Details["found_in"] = other
 			st.Why += "; one is in " + other + ", which is not this seat's home"
