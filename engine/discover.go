@@ -76,6 +76,10 @@ func (e *Engine) scan(ctx context.Context, inv *Inventory, known []DiscoveredSes
 	}
 	for _, d := range known {
 		if key := place(d.Epoch, d.Pane, d.PID); !seen[key] {
+			if d.Socket != "" && d.Socket != e.d.Mux.Socket() && d.Epoch != inv.Epoch {
+				out = append(out, d) // another server's: nothing was learned of it here
+				continue
+			}
 			if pane, ok := inv.Pane(d.Pane); !ok || d.Epoch != inv.Epoch || pane.PID != d.PID {
 				d.Status = "vanished"
 			}

@@ -27,6 +27,7 @@ const (
 	CodeUnavailable      Code = "unavailable"           // tmux or the record cannot be read: unknown
 	CodeTmuxProbeFailed  Code = "tmux_probe_failed"     // tmux did not answer: neither present nor absent
 	CodeTmuxTooOld       Code = "tmux_too_old"          // below the version floor
+	CodeOtherServer      Code = "seat_elsewhere"        // the seat is on another tmux server, or may be
 	CodeSessionExists    Code = "session_exists"        // a tmux session of that name is there already
 	CodePaneMismatch     Code = "pane_mismatch"         // the pane is not the one the caller meant
 	CodePaneDead         Code = "pane_dead"             // the pane's process has ended

@@ -10,6 +10,7 @@ type Fleet struct {
 	At        time.Time       `json:"at"`
 	Live      bool            `json:"live"` // false: from the record alone, tmux not asked yet
 	Server    ServerView      `json:"server"`
+	Sockets   []SocketView    `json:"sockets"` // where the seats are: our server first
 	Rigs      []RigView       `json:"rigs"`
 	Attention []AttentionItem `json:"attention"` // heaviest and oldest first
 	Ops       []OpView        `json:"operations"`

@@ -11,6 +11,8 @@ type FleetInput struct {
 	Inv      Inventory
 	Live     bool // Inv was really read
 	Socket   string
+	Console  string              // socket of the server that this process runs in, "" outside tmux
+	Found    []DiscoveredSession // what discoveries saw
 	Activity map[string]Activity
 	Since    map[string]time.Time // when the present activity state was first seen
 	Usage    map[string]Usage
@@ -40,6 +42,7 @@ func BuildFleet(in FleetInput) *Fleet {
 		}
 	}
 	f.Ops = b.ops()
+	f.Sockets = b.sockets(f)
 	f.Attention = b.attention(f)
 	f.total()
 	return f
@@ -196,7 +199,7 @@ func (b *builder) place(v *SeatView, s Seat, last Session, had bool) {
 func (b *builder) locate(bind Binding) where {
 	p, ok := b.panes[bind.Pane]
 	if b.in.Inv.Server != Present || bind.Epoch != b.in.Inv.Epoch || !ok {
-		return locate(bind, &Inventory{Server: b.in.Inv.Server, Epoch: b.in.Inv.Epoch})
+		return locate(bind, &Inventory{Socket: b.in.Inv.Socket, Server: b.in.Inv.Server, Epoch: b.in.Inv.Epoch, Elsewhere: b.in.Inv.Elsewhere})
 	}
 	return locate(bind, &Inventory{Server: Present, Epoch: bind.Epoch, Panes: []Pane{p}})
 }

@@ -106,7 +106,9 @@ func (e *Engine) blockUndo(w *world, p *Plan, op Operation, seat Seat, old strin
 		block("undo_impossible", hint, "the incumbent's pane is gone%s", "")
 	}
 	// An undo swaps two panes: a seat that was stopped since has none to swap with.
-	if at := w.locate(seat.ID); at.presence == Absent {
+	at := w.locate(seat.ID)
+	blockElsewhere(p, w.address(seat), at)
+	if at.presence == Absent {
 		block("undo_impossible", "`rig launch "+w.rigs[seat.RigID].Name+" "+seat.Logical()+"` brings the seat's occupant back", "the successor is gone: %s", at.why)
 	}
 	for _, st := range w.rec.Open {

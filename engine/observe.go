@@ -29,6 +29,8 @@ type observer struct {
 	recMark   int64
 	recErr    error
 	inv       Inventory
+	others    others
+	found     []DiscoveredSession
 	live      bool
 	activity  map[string]Activity
 	since     map[string]time.Time
@@ -72,6 +74,7 @@ func (o *observer) readRecord(ctx context.Context) bool {
 	var recent []Event
 	steps := map[string][]OperationStep{}
 	var undoable []Operation
+	var found []DiscoveredSession
 	if err == nil {
 		err = o.e.d.Store.Read(ctx, func(r Reader) error {
 			var err error
@@ -82,6 +85,9 @@ func (o *observer) readRecord(ctx context.Context) bool {
 				return err
 			}
 			if undoable, err = undoableOps(r, o.e.d.Clock.Now()); err != nil {
+				return err
+			}
+			if found, err = r.AllDiscovered(); err != nil {
 				return err
 			}
 			for _, op := range rec.Open {
@@ -98,6 +104,7 @@ func (o *observer) readRecord(ctx context.Context) bool {
 		return changed
 	}
 	o.rec, o.recMark, o.recErr, o.recent, o.steps, o.undoable = rec, mark, nil, recent, steps, undoable
+	o.found = found
 	return true
 }
 
@@ -133,6 +140,7 @@ func (o *observer) readPanes(ctx context.Context) bool {
 	inv := o.e.d.Mux.Inventory(ctx)
 	same := o.live && inv.Server == o.inv.Server && inv.Epoch == o.inv.Epoch && inv.Path == o.inv.Path &&
 		reflect.DeepEqual(inv.Panes, o.inv.Panes)
+	inv.Elsewhere = o.inv.Elsewhere
 	o.inv, o.live = inv, true
 	return !same
 }
@@ -285,7 +293,7 @@ func (o *observer) capture(ctx context.Context, probes []*Probe) {
 // picture builds the fleet and gives it a new revision if it shows anything new.
 func (o *observer) picture() (*Fleet, bool) {
 	f := BuildFleet(FleetInput{
-		Record: o.rec, Inv: o.inv, Live: o.live, Socket: o.e.d.Mux.Socket(), Activity: o.activity, Since: o.since,
+		Record: o.rec, Inv: o.inv, Live: o.live, Socket: o.e.d.Mux.Socket(), Console: o.e.d.Self.Socket, Found: o.found, Activity: o.activity, Since: o.since,
 		Usage: o.usage, Identity: o.identity, Foreign: o.foreign, Dead: o.dead, Undoable: o.undoable, Steps: o.steps, Recent: o.recent, Now: o.e.d.Clock.Now(),
 	})
 	if o.recErr != nil {
@@ -355,6 +363,7 @@ func (e *Engine) Fleet(ctx context.Context) (*Fleet, error) {
 func (o *observer) lookOnce(ctx context.Context) *Fleet {
 	o.readOwners()
 	o.readPanes(ctx)
+	o.inv.Elsewhere = o.e.askElsewhere(ctx, o.rec.Bindings)
 	o.judge(ctx, true)
 	f, _ := o.picture()
 	return f

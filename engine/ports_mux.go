@@ -63,6 +63,7 @@ type Pane struct {
 
 // Inventory is everything the tmux server said in one exchange.
 type Inventory struct {
+	Socket string   // which server this is; "" = not said
 	Server Presence // Absent = positively no server; Unknown = it did not answer
 	Epoch  Epoch
 	Panes  []Pane
@@ -70,6 +71,8 @@ type Inventory struct {
 	Path   string   // "control" or "batch": how it was read
 	Err    error    // why Server is Unknown
 	At     time.Time
+
+	Elsewhere map[string]Inventory // by socket: other servers on which seats are bound, as far as they were asked
 }
 
 // Find gives the pane that carries a seat's tag, preferring a live one.
@@ -154,6 +157,7 @@ type Client struct {
 // deadline. Errors are *Error: CodeTmuxProbeFailed when tmux did not answer,
 // CodeNotFound for positive absence, CodePaneMismatch when a guard refused.
 type Mux interface {
+	OtherServers
 	// Inventory lists every pane of the server. It never fails: trouble is in
 	// the value, as Unknown.
 	Inventory(ctx context.Context) Inventory

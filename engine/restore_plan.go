@@ -244,7 +244,8 @@ func (v *revival) seat(ctx context.Context, r *restoring, seat Seat, c StartupCo
 	r.intended = append(r.intended, address)
 	switch {
 	case at.presence == Unknown:
-		return // the server is a blocker already
+		blockElsewhere(v.p, address, at)
+		return // else the server is a blocker already
 	case at.presence == Present && !at.dead && fresh:
 		v.p.BlockSeat(address, Errorf(CodeSessionLive, "its occupant runs").
 			WithHint("`rig seat launch %s --fresh --stop` ends it and starts it anew", address))

@@ -48,6 +48,7 @@ func (r *run) boundPane(ctx context.Context, seatID string) (Binding, Inventory,
 		return b, Inventory{}, where{}, err
 	}
 	inv := r.e.d.Mux.Inventory(ctx)
+	inv.Elsewhere = r.e.askElsewhere(ctx, []Binding{b})
 	return b, inv, locate(b, &inv), nil
 }
 

@@ -67,6 +67,7 @@ func (w *Watcher) Run(ctx context.Context) {
 	enforce := time.NewTicker(enforceEvery)
 	defer enforce.Stop()
 	defer w.policy.release()
+	defer w.o.others.busy.Wait()
 	w.round(ctx, true, true)
 	w.o.forgetShots()
 	for {
@@ -116,6 +117,7 @@ func (w *Watcher) round(ctx context.Context, panes, all bool) {
 	if panes || changed {
 		changed = w.o.readPanes(ctx) || changed
 	}
+	changed = w.o.others.read(ctx, w.o) || changed
 	changed = w.o.judge(ctx, all) || changed
 	if end := w.o.snoozed; !end.IsZero() && !end.After(w.e.d.Clock.Now()) {
 		changed = true

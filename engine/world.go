@@ -33,6 +33,7 @@ func (e *Engine) look(ctx context.Context) (*world, error) {
 		return nil, err
 	}
 	w.inv = e.d.Mux.Inventory(ctx)
+	w.inv.Elsewhere = e.askElsewhere(ctx, w.rec.Bindings)
 	w.index()
 	return w, nil
 }
@@ -153,6 +154,8 @@ type where struct {
 	pane     Pane
 	dead     bool   // the pane is kept, its process has ended
 	why      string // in words
+
+	elsewhere string // the socket of another server that holds it or may hold it; presence is Unknown then
 }
 
 // locate compares a binding with the inventory. A pane counts only in its own
@@ -167,6 +170,8 @@ func (w *world) locate(seatID string) where {
 
 func locate(b Binding, inv *Inventory) where {
 	switch {
+	case b.Socket != "" && inv.Socket != "" && b.Socket != inv.Socket && (inv.Server != Present || b.Epoch != inv.Epoch):
+		return elsewhere(b, inv)
 	case inv.Server == Unknown:
 		return where{presence: Unknown, why: "tmux did not answer"}
 	case inv.Server == Absent:

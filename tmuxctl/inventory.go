@@ -72,7 +72,7 @@ func (m *Mux) readRows(ctx context.Context) ([]Row, engine.Inventory) {
 		{"display-message", "-p", fieldFormat(nonce, serverFields, []string{"version"})},
 		{"list-panes", "-a", "-F", rowFormat(nonce)},
 	})
-	inv := engine.Inventory{Path: path, At: time.Now()}
+	inv := engine.Inventory{Socket: m.run.socket, Path: path, At: time.Now()}
 	if err == nil && answers[0].err == nil && noSessions(answers[1].err) {
 		answers[1].err = nil
 	}
@@ -200,4 +200,28 @@ func (m *Mux) Epoch(ctx context.Context) (engine.Epoch, error) {
 	}
 	_, epoch, err := parseServer(answers[0].out, nonce)
 	return epoch, on(err, "epoch", m.run.socket)
+}
+
+// otherTimeout bounds the question to a server that is not ours: one that hangs
+// must not hold up what is asked of ours.
+const otherTimeout = 2 * time.Second
+
+// InventoryAt lists the panes of the server on another socket, in one process and
+// never through a control client. A socket that is not to be trusted is not asked.
+func (m *Mux) InventoryAt(ctx context.Context, socket string) engine.Inventory {
+	fail := func(err error) engine.Inventory {
+		return engine.Inventory{Socket: socket, Path: PathBatch, At: time.Now(), Err: err}
+	}
+	if m.trust != nil {
+		if err := m.trust(socket); err != nil {
+			return fail(err)
+		}
+	}
+	other, err := New(Options{Socket: socket, Program: m.run.bin, OneShot: true})
+	if err != nil {
+		return fail(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, otherTimeout)
+	defer cancel()
+	return other.Inventory(ctx)
 }

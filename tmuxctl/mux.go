@@ -34,11 +34,14 @@ type Options struct {
 	// Poll is how often Watch hints when it has no control client; 2.5 s by
 	// default, which keeps the fallback under half a process a second.
 	Poll time.Duration
+	// Trust says why the server on another socket must not be asked; nil asks all.
+	Trust func(socket string) error
 }
 
 // Mux is tmux on one socket. It is safe for concurrent use. Make it with New.
 type Mux struct {
 	run     runner
+	trust   func(string) error
 	oneShot bool
 	poll    time.Duration
 	settle  time.Duration
@@ -71,6 +74,7 @@ func New(o Options) (*Mux, error) {
 	}
 	return &Mux{
 		run:     runner{bin: o.Program, socket: o.Socket, config: o.Config},
+		trust:   o.Trust,
 		oneShot: o.OneShot,
 		poll:    o.Poll,
 		settle:  settleAfter,

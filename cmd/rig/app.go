@@ -82,7 +82,7 @@ func (a *app) wire(mode appMode) error {
 			return engine.Errorf(engine.CodeUnavailable, "the folder of the tmux socket cannot be made").Wrap(err).WithHint("set RIG_TMUX_SOCKET")
 		}
 	}
-	mux, err := tmuxctl.New(tmuxctl.Options{Socket: a.paths.socket, OneShot: mode != appWatch})
+	mux, err := tmuxctl.New(tmuxctl.Options{Socket: a.paths.socket, OneShot: mode != appWatch, Trust: func(socket string) error { return checkSocket(socket, os.Geteuid()) }})
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,8 @@ type Mux struct {
 	State  engine.Presence
 	Epoch  engine.Epoch
 	panes  []engine.Pane
-	Calls  []string // names of the calls that change the server
+	Others map[string]engine.Inventory // other servers, by socket
+	Calls  []string                    // names of the calls that change the server
 }
 
 // NewMux makes a server that runs and holds no pane.
@@ -140,7 +141,18 @@ func (m *Mux) Inventory(context.Context) engine.Inventory {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return engine.Inventory{Server: m.State, Epoch: m.Epoch, Panes: append([]engine.Pane(nil), m.panes...), Path: "batch"}
+	return engine.Inventory{Socket: m.Socket(), Server: m.State, Epoch: m.Epoch, Panes: append([]engine.Pane(nil), m.panes...), Path: "batch"}
+}
+
+// InventoryAt implements engine.Mux: a socket that the test did not set up has
+// provably no server.
+func (m *Mux) InventoryAt(_ context.Context, socket string) engine.Inventory {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if inv, ok := m.Others[socket]; ok {
+		return inv
+	}
+	return engine.Inventory{Socket: socket, Server: engine.Absent}
 }
 
 // Capture implements engine.Mux: every screen is empty.
