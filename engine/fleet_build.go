@@ -251,7 +251,7 @@ func (b *builder) pressure(s Seat) Usage {
 }
 
 func (v *RigView) sum() {
-	unknown, starting, needs := 0, 0, 0
+	unknown, starting, needs, why := 0, 0, 0, ""
 	for i := range v.Seats {
 		s := &v.Seats[i]
 		switch s.Life {
@@ -259,6 +259,11 @@ func (v *RigView) sum() {
 			v.Running++
 		case LifeUnknown:
 			unknown++
+			if unknown == 1 {
+				why = s.LifeWhy
+			} else if s.LifeWhy != why {
+				why = "some seats cannot be read"
+			}
 		case LifeStarting:
 			starting++
 		case LifeAttention, LifeDead, LifeLost:
@@ -271,7 +276,7 @@ func (v *RigView) sum() {
 	}
 	switch {
 	case unknown > 0:
-		v.Life, v.Why = RigUnknown, "some seats cannot be read"
+		v.Life, v.Why = RigUnknown, why
 	case needs > 0:
 		v.Life, v.Why = RigAttention, "some seats need a person"
 	case starting > 0:

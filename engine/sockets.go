@@ -98,7 +98,7 @@ func elsewhere(b Binding, inv *Inventory) where {
 		at.why += " (" + b.Socket + ")"
 		return at
 	}
-	return where{presence: Unknown, elsewhere: b.Socket, why: "it is on another tmux server: RIG_TMUX_SOCKET=" + b.Socket + " rig works there"}
+	return where{presence: Unknown, elsewhere: b.Socket, why: "it runs on another tmux server (" + b.Socket + ")"}
 }
 
 // blockElsewhere refuses a verb on a seat that another tmux server holds, or may
@@ -116,9 +116,9 @@ func there(b Binding, inv Inventory) where {
 	return locate(b, &inv)
 }
 
-// elsewhereEvery is the pause between two looks at other servers; each costs a
-// process.
-const elsewhereEvery = 10 * time.Second
+// elsewherePolls is how many of the observer's polls pass between two looks at
+// other servers; each look costs a process.
+const elsewherePolls = 2
 
 // others keeps what other servers said. They are asked beside the loop, so that
 // one that hangs holds nothing up.
@@ -139,7 +139,7 @@ func (t *others) read(ctx context.Context, o *observer) bool {
 	defer t.mu.Unlock()
 	if len(sockets) == 0 {
 		t.invs, t.key = nil, ""
-	} else if key != t.key || now.Sub(t.asked) >= elsewhereEvery {
+	} else if key != t.key || now.Sub(t.asked) >= elsewherePolls*o.e.d.Config.PollEvery {
 		t.key, t.asked = key, now
 		bindings := o.rec.Bindings
 		t.busy.Go(func() {

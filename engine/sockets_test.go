@@ -46,7 +46,7 @@ func TestSeatsOnAnotherServer(t *testing.T) {
 		at   engine.Presence // in the map
 		why  string
 	}{
-		"runs there":         {alive, engine.LifeUnknown, engine.Present, "RIG_TMUX_SOCKET=" + otherSocket},
+		"runs there":         {alive, engine.LifeUnknown, engine.Present, "runs on another tmux server (" + otherSocket},
 		"no answer":          {engine.Inventory{Server: engine.Unknown, Err: errors.New("hung")}, engine.LifeUnknown, engine.Unknown, "did not answer"},
 		"server gone":        {engine.Inventory{Server: engine.Absent}, engine.LifeLost, engine.Absent, "no tmux server"},
 		"another life of it": {engine.Inventory{Server: engine.Present, Epoch: "901-8"}, engine.LifeLost, engine.Absent, "is gone (" + otherSocket},

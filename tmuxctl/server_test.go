@@ -216,3 +216,33 @@ func TestOneProcessPerRead(t *testing.T) {
 		t.Errorf("%d processes for an inventory and three captures, want 2", n)
 	}
 }
+
+// Another server is asked in one process, and never one that is not to be trusted.
+func TestInventoryOfAnotherServer(t *testing.T) {
+	t.Parallel()
+	ours, other := tmuxtest.Socket(t), tmuxtest.Server(t)
+	m, err := New(Options{Socket: ours, OneShot: true, Trust: func(socket string) error {
+		if socket == "/foreign" {
+			return engine.Errorf(engine.CodeInvalid, "not ours").WithHint("test")
+		}
+		return nil
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	inv := m.InventoryAt(ctx, other)
+	if inv.Server != engine.Present || inv.Socket != other || inv.Epoch == "" || len(inv.Panes) == 0 {
+		t.Errorf("a server that runs: %+v", inv)
+	}
+	if inv := m.InventoryAt(ctx, "/foreign"); inv.Server != engine.Unknown || engine.CodeOf(inv.Err) != engine.CodeInvalid {
+		t.Errorf("a socket of somebody else: %+v", inv)
+	}
+	if inv := m.InventoryAt(ctx, "no-path"); inv.Server != engine.Unknown || inv.Err == nil {
+		t.Errorf("no path: %+v", inv)
+	}
+	tmuxtest.Kill(t, other)
+	if inv := m.InventoryAt(ctx, other); inv.Server != engine.Absent || inv.Err != nil {
+		t.Errorf("a server that is gone: %+v", inv)
+	}
+}

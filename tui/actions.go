@@ -94,6 +94,10 @@ func lookActions() []*action {
 			in: scopeSeats, foot: 32, disabled: (*Model).whyNoSeat, run: (*Model).openExplain,
 		},
 		{
+			id: "sockets", keys: []string{"M"}, label: "map of servers", help: "where the seats are: the tmux servers, whether they are up, and what each holds", group: groupView,
+			in: scopeScreens, disabled: (*Model).whyNoSockets, run: (*Model).openSockets,
+		},
+		{
 			id: "mouse", keys: nil, help: "switch the mouse on or off (off: the terminal selects text as usual)", group: groupView,
 			in: scopeScreens, run: (*Model).toggleMouse,
 		},

@@ -171,7 +171,7 @@ func (m *Model) whyNoCopy() string {
 func (m *Model) copyText() string {
 	switch o := m.top().(type) {
 	case *reader:
-		return o.copy
+		return o.copyText(m)
 	case *wizard:
 		return o.copyText()
 	case *tape:

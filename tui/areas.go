@@ -120,7 +120,7 @@ func (m *Model) paneBox(s *engine.SeatView, w, h int) []string {
 		if why := clean(s.Activity.Why); why != "" {
 			note = cut(why, max(w-8-width(note)-3, 4)) + " " + m.brush.g.dot + " " + note
 		}
-	case s.Pane != "" && m.fleet.Live:
+	case s.Pane != "" && m.fleet.Live && s.Life != engine.LifeUnknown && s.Life != engine.LifeLost:
 		lines = m.aside(w-2, h-2, toneDim, "waiting for its screen")
 	default:
 		lines = m.aside(w-2, h-2, toneDim, m.noPane(s)...)
@@ -144,6 +144,9 @@ func (m *Model) noPane(s *engine.SeatView) []string {
 	case engine.LifeStopped, engine.LifeDead, engine.LifeLost:
 		return []string{string(s.Life) + ": " + why, launch}
 	case engine.LifeUnknown:
+		if m.elsewhere(s.ID) {
+			return []string{"not known: " + why, m.reg.hint("sockets") + " shows where the seats are"}
+		}
 		return []string{"not known: " + why, "tmux has not said where it is"}
 	case engine.LifeRunning, engine.LifeStarting, engine.LifeAttention:
 	}

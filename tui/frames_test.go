@@ -76,6 +76,8 @@ var states = append([]state{
 	{"look-back", func(d *driver) { d.keys("j", "t", "k", "0312") }},
 	{"look-back-none", func(d *driver) { d.c.NoShots = true; d.keys("t") }},
 	{"send", func(d *driver) { d.keys("j", "s", "go on, please") }},
+	{"sockets", func(d *driver) { d.keys("M") }},
+	{"sockets-scattered", func(d *driver) { d.send(fleetMsg{tuitest.Scattered(7)}); d.keys("M") }},
 	{"clients", func(d *driver) { d.keys("enter") }},
 	{"snooze", func(d *driver) { d.keys("2", "z") }},
 	{"up-ask", func(d *driver) { d.keys("U") }},

@@ -23,6 +23,7 @@ func plainCommands() []plainCommand {
 		{"pressure", "pressure", "context windows, fullest first", false, func(p *plain, _ string) { p.pressure() }},
 		{"images", "images [NAME]", "the agent images; of one all there is, and the spec that starts a seat from it", false, (*plain).images},
 		{"reboot", "reboot [words]", "what would become of each seat if this machine rebooted now", false, (*plain).reboot},
+		{"sockets", "sockets", "where the seats are: the tmux servers, and what each holds", false, func(p *plain, _ string) { p.sockets() }},
 		{"snapshots", "snapshots [words]", "what a restore could stand on, newest first", false, (*plain).snapshots},
 		{"restores", "restores", "past restores: the verdict then, and now", false, func(p *plain, _ string) { p.restores() }},
 		{"events", "events [number]", "the newest entries of the audit log", false, (*plain).events},
@@ -274,4 +275,13 @@ func (p *plain) snooze(text string) {
 		n = 60
 	}
 	p.ack(which, n*60)
+}
+
+// sockets says where the seats are.
+func (p *plain) sockets() {
+	for _, l := range socketLines(p.m) {
+		if text := strings.TrimRight(l.text, " "); text != "" {
+			p.say("%s", joinWords(" ", l.label+":", text))
+		}
+	}
 }

@@ -20,6 +20,7 @@ type readLine struct {
 type reader struct {
 	title string
 	lines []readLine
+	live  func(m *Model) []readLine // the text follows the picture; nil: it is lines
 	copy  string
 	from  int
 	id    int // of the request that fills it, 0 when it is complete
@@ -48,34 +49,55 @@ func (r *reader) update(_ *Model, msg tea.Msg) tea.Cmd {
 		return nil
 	}
 	r.lines = explainLines(e.explanation)
+	r.copy = plainText(r.lines)
+	return nil
+}
+
+// text is what is read now.
+func (r *reader) text(m *Model) []readLine {
+	if r.live != nil {
+		return r.live(m)
+	}
+	return r.lines
+}
+
+// copyText is what the copy key takes.
+func (r *reader) copyText(m *Model) string {
+	if r.live != nil {
+		return plainText(r.live(m))
+	}
+	return r.copy
+}
+
+// plainText is a text without its layout.
+func plainText(lines []readLine) string {
 	var b strings.Builder
-	for _, l := range r.lines {
+	for _, l := range lines {
 		b.WriteString(joinWords(" ", l.label, l.text) + "\n")
 	}
-	r.copy = b.String()
-	return nil
+	return b.String()
 }
 
 func (r *reader) move(m *Model, d move) tea.Cmd {
 	w, h := r.size(m.w, m.h-1)
-	n := len(r.wrapped(m.brush, w-4)) - (h - 2)
+	n := len(wrapped(r.text(m), m.brush, w-4)) - (h - 2)
 	r.from = d.scroll(r.from, n, h)
 	return nil
 }
 
 func (r *reader) size(cols, rows int) (int, int) { return dialogSize(92, 30, cols, rows) }
 
-// wrapped gives the drawn lines of the text in w cells.
-func (r *reader) wrapped(b brush, w int) []string {
+// wrapped gives the drawn lines of a text in w cells.
+func wrapped(text []readLine, b brush, w int) []string {
 	label := 0
-	for _, l := range r.lines {
+	for _, l := range text {
 		label = max(label, min(width(l.label), 14))
 	}
 	if label > 0 {
 		label += 2
 	}
 	var out []string
-	for _, l := range r.lines {
+	for _, l := range text {
 		for i, part := range wrap(l.text, max(w-label, 8)) {
 			head := ""
 			if i == 0 {
@@ -93,7 +115,7 @@ func (r *reader) wrapped(b brush, w int) []string {
 
 func (r *reader) view(m *Model, cols, rows int) []string {
 	w, h := r.size(cols, rows)
-	lines := r.wrapped(m.brush, w-4)
+	lines := wrapped(r.text(m), m.brush, w-4)
 	if len(lines)+2 < h {
 		h = len(lines) + 2
 	}

@@ -98,7 +98,7 @@ func (s *restoreScreen) view(m *Model, w, h int) []string {
 		title, text := s.about(m)
 		r := reader{lines: text}
 		inner := a.sideW - 4
-		body := inset(m.brush.fill(r.wrapped(m.brush, inner), inner, a.sideH-2))
+		body := inset(m.brush.fill(wrapped(r.lines, m.brush, inner), inner, a.sideH-2))
 		beyond = m.brush.box(a.sideW, a.sideH, toneBorder, []seg{{toneStrong, cutMiddle(title, max(a.sideW-8, 8))}}, "", body)
 	}
 	return m.join(a, lines, nil, beyond)

@@ -183,6 +183,7 @@ func recordChecks(ctx context.Context) []check {
 		{Name: "record", Status: "green", Found: fmt.Sprintf("%s: whole, schema %d, %d rigs, %d seats", a.db.Path(), store.SchemaVersion(), f.Totals.Rigs, f.Totals.Seats)},
 		serverCheck(ctx, a),
 	}
+	out = append(out, otherServerChecks(f)...)
 	if k, ok := savedCheck(ctx, a, f); ok {
 		out = append(out, k)
 	}
@@ -208,6 +209,31 @@ func serverCheck(ctx context.Context, a *app) check {
 		return check{"tmux server", "unknown", fmt.Sprint(inv.Err), "look at the socket " + a.paths.socket}
 	}
 	return check{"tmux server", "unknown", "no answer", "look at the socket " + a.paths.socket}
+}
+
+// otherServerChecks has a line for each other tmux server on which seats are bound.
+func otherServerChecks(f *engine.Fleet) []check {
+	var out []check
+	for _, v := range f.Sockets {
+		if v.Ours || len(v.Seats) == 0 {
+			continue
+		}
+		n := fmt.Sprintf("%d of the seats", len(v.Seats))
+		k := check{Name: "tmux server", Hint: "RIG_TMUX_SOCKET=" + v.Socket + " rig works with them"}
+		switch v.State {
+		case engine.Present:
+			k.Status, k.Found = "green", fmt.Sprintf("answers on %s too, and holds %d of the seats", v.Socket, v.Count(engine.Present))
+			if lost := v.Count(engine.Absent); lost > 0 {
+				k.Status, k.Found = "yellow", k.Found+fmt.Sprintf("; %d are lost", lost)
+			}
+		case engine.Absent:
+			k.Status, k.Found, k.Hint = "yellow", "none on "+v.Socket+" any more; "+n+" were there", "`rig up` of their rig brings them back on "+f.Server.Socket
+		case engine.Unknown:
+			k.Status, k.Found, k.Hint = "unknown", v.Why, "look at the socket "+v.Socket+"; "+n+" are there"
+		}
+		out = append(out, k)
+	}
+	return out
 }
 
 // savedCheck says whether something samples and saves the rigs that run: the age

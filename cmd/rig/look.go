@@ -52,7 +52,7 @@ func (c *cli) ps(ctx context.Context, f psFlags) error {
 		return err
 	}
 	if c.json {
-		return c.print(map[string]any{"server": fleet.Server, "totals": fleet.Totals, "rigs": rigs, "attention": fleet.Attention})
+		return c.print(map[string]any{"server": fleet.Server, "sockets": fleet.Sockets, "totals": fleet.Totals, "rigs": rigs, "attention": fleet.Attention})
 	}
 	c.psHuman(fleet, rigs, f)
 	return nil
@@ -97,6 +97,17 @@ func (f psFlags) apply(fleet *engine.Fleet) ([]engine.RigView, error) {
 	return out, nil
 }
 
+// elsewhereCount counts the seats that other tmux servers hold, or may hold.
+func elsewhereCount(fleet *engine.Fleet) int {
+	n := 0
+	for _, v := range fleet.Sockets {
+		if !v.Ours {
+			n += len(v.Seats) - v.Count(engine.Absent)
+		}
+	}
+	return n
+}
+
 func (c *cli) psHuman(fleet *engine.Fleet, rigs []engine.RigView, f psFlags) {
 	if len(rigs) == 0 {
 		fmt.Fprintln(c.out, "No rigs. `rig demo` shows one, `rig spec list` lists starters, `rig up <spec>` brings one up.")
@@ -106,6 +117,9 @@ func (c *cli) psHuman(fleet *engine.Fleet, rigs []engine.RigView, f psFlags) {
 	fmt.Fprintf(c.out, "%d rigs · %d seats · %d run · %d need attention", t.Rigs, t.Seats, t.Running, t.Attention)
 	if fleet.Server.State != engine.Present {
 		fmt.Fprintf(c.out, " · tmux %s", fleet.Server.State)
+	}
+	if n := elsewhereCount(fleet); n > 0 {
+		fmt.Fprintf(c.out, " · %d on another tmux server (rig doctor)", n)
 	}
 	fmt.Fprintln(c.out)
 	if f.seats || f.attention || f.rig != "" || len(f.filter) > 0 {

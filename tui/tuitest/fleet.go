@@ -74,6 +74,7 @@ func Fleet(n int) *engine.Fleet {
 	for i := range f.Rigs {
 		addAttention(f, &f.Rigs[i])
 	}
+	f.Sockets = Sockets(f)
 	f.Attention = append([]engine.AttentionItem(nil), f.Attention...)
 	sum(f)
 	f.Recent = Events(f)
