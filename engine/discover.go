@@ -24,7 +24,7 @@ func (e *Engine) Discover(ctx context.Context, rescan bool) ([]DiscoveredSession
 	}
 	inv := e.d.Mux.Inventory(ctx)
 	if inv.Server == Unknown {
-		return nil, Errorf(CodeTmuxProbeFailed, "tmux does not answer on %s", e.d.Mux.Socket()).WithHint("`rig doctor` says what is wrong with it").Wrap(inv.Err)
+		return nil, e.noAnswer(inv)
 	}
 	found := e.scan(ctx, &inv, known)
 	err = e.d.Store.Write(ctx, func(tx Tx) error {

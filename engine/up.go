@@ -120,12 +120,21 @@ func blockTaken(p *Plan, w *world, rig Rig) {
 func (e *Engine) serverFact(w *world, p *Plan) {
 	p.AddFact("tmux/epoch", string(w.inv.Epoch))
 	if w.inv.Server == Unknown {
-		err := Errorf(CodeTmuxProbeFailed, "tmux does not answer on %s", e.d.Mux.Socket()).WithHint("`rig doctor` says what is wrong with it")
-		if w.inv.Err != nil {
-			err = err.Wrap(w.inv.Err)
-		}
-		p.Block(err)
+		p.Block(e.noAnswer(w.inv))
 	}
+}
+
+// noAnswer is the refusal that stands on an inventory without an answer. A tmux that
+// is too old or not installed says so itself.
+func (e *Engine) noAnswer(inv Inventory) *Error {
+	if code := CodeOf(inv.Err); code == CodeTmuxTooOld || code == CodeUnavailable {
+		return asError(inv.Err)
+	}
+	err := Errorf(CodeTmuxProbeFailed, "tmux does not answer on %s", e.d.Mux.Socket()).WithHint("`rig doctor` says what is wrong with it")
+	if inv.Err != nil {
+		err = err.Wrap(inv.Err)
+	}
+	return err
 }
 
 // planMember plans one seat of a new rig.

@@ -86,6 +86,9 @@ func asEngine(err error) error {
 	case isMissingProgram(te.err):
 		return engine.Errorf(engine.CodeUnavailable, "tmux is not installed or not in PATH").
 			WithHint("install tmux %s or newer", Floor).Wrap(te.err)
+	case strings.Contains(te.stderr, "option -- N"): // our -N came with 3.2
+		return engine.Errorf(engine.CodeTmuxTooOld, "this tmux is too old: %s or newer is needed", Floor).
+			WithHint("install tmux %s or newer; a server started by the old one must be ended first", Floor)
 	case te.classify() == engine.Absent:
 		return engine.Errorf(engine.CodeNotFound, "%s", absentText(te)).
 			WithHint("`rig ps` shows what is running").Wrap(te)

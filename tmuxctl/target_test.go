@@ -138,6 +138,7 @@ func TestClassify(t *testing.T) {
 		"lost server":                                            engine.Unknown,
 		"protocol version mismatch (client 8, server 7)":         engine.Unknown,
 		"no current client":                                      engine.Unknown,
+		"tmux: unknown option -- N\nusage: tmux":                 engine.Unknown, // 3.1c
 		"":                                                       engine.Unknown,
 		"a title: can't find session: x":                         engine.Unknown,
 	}
@@ -148,8 +149,14 @@ func TestClassify(t *testing.T) {
 		}
 		var ee *engine.Error
 		err := asEngine(e)
-		if !errors.As(err, &ee) || ee.Hint == "" || (text != "" && !strings.Contains(err.Error(), text)) {
+		if !errors.As(err, &ee) || ee.Hint == "" || (text != "" && ee.Code != engine.CodeTmuxTooOld && !strings.Contains(err.Error(), text)) {
 			t.Errorf("%q became %v: it needs a hint and tmux's own words", text, err)
+		}
+		if strings.HasPrefix(text, "tmux: ") {
+			if ee.Code != engine.CodeTmuxTooOld || !strings.Contains(ee.Msg, Floor) {
+				t.Errorf("%q became %v", text, err)
+			}
+			continue
 		}
 		if wantCode := map[engine.Presence]engine.Code{engine.Absent: engine.CodeNotFound, engine.Unknown: engine.CodeTmuxProbeFailed}[want]; ee.Code != wantCode {
 			t.Errorf("%q has code %s, want %s", text, ee.Code, wantCode)
