@@ -41,11 +41,7 @@ func doCompactPacket(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if err != nil {
 		return nil, err
 	}
-	seat, err := r.seatRow(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	in, err := r.packetInput(ctx, s, seat)
+	in, err := r.packetInput(ctx, s)
 	if err != nil {
 		return nil, err
 	}

@@ -20,11 +20,7 @@ func doPacket(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if r.e.d.Contexts == nil {
 		return nil, Errorf(CodeNotSupported, "this build cannot make packets").WithHint("use --source fork or discovered")
 	}
-	seat, err := r.seatRow(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	in, err := r.packetInput(ctx, s, seat)
+	in, err := r.packetInput(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +39,11 @@ func doPacket(ctx context.Context, r *run, s Step) (Evidence, error) {
 	return ev, nil
 }
 
-func (r *run) packetInput(ctx context.Context, s Step, seat Seat) (PacketInput, error) {
+func (r *run) packetInput(ctx context.Context, s Step) (PacketInput, error) {
+	seat, err := r.seatRow(ctx, s)
+	if err != nil {
+		return PacketInput{}, err
+	}
 	w, err := r.e.look(ctx)
 	if err != nil {
 		return PacketInput{}, err

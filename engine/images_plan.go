@@ -192,13 +192,19 @@ func (e *Engine) blockTakenImage(ctx context.Context, p *Plan, n NewImage) {
 	}
 }
 
-// planImageDelete plans the removal of one image, unless the guard protects it.
-func planImageDelete(ctx context.Context, e *Engine, w *world, p *Plan) error {
+// imageRequest reads the arguments of a verb on images, and the library.
+func (e *Engine) imageRequest(ctx context.Context, w *world, p *Plan) (ImageArgs, guarded, error) {
 	args, err := DecodeArgs[ImageArgs](p.Request)
 	if err != nil {
-		return err
+		return args, guarded{}, err
 	}
 	g, err := e.openLibrary(ctx, w)
+	return args, g, err
+}
+
+// planImageDelete plans the removal of one image, unless the guard protects it.
+func planImageDelete(ctx context.Context, e *Engine, w *world, p *Plan) error {
+	args, g, err := e.imageRequest(ctx, w, p)
 	if err != nil {
 		return err
 	}
@@ -230,11 +236,7 @@ func forceFlag(force bool) []string {
 // planImagePrune plans the removal of every image that nothing protects. With
 // force the protected ones go too, which the plan says loudly.
 func planImagePrune(ctx context.Context, e *Engine, w *world, p *Plan) error {
-	args, err := DecodeArgs[ImageArgs](p.Request)
-	if err != nil {
-		return err
-	}
-	g, err := e.openLibrary(ctx, w)
+	args, g, err := e.imageRequest(ctx, w, p)
 	if err != nil {
 		return err
 	}

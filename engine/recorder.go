@@ -93,7 +93,7 @@ func (t *tape) gone(s Seat, old Activity, screen []string, why string, now time.
 // and tells of no change.
 func (t *tape) keep(s Shot) {
 	lines := trimScreen(s.Lines)
-	if len(lines) == 0 || s.Moment != ShotAfter && equalLines(lines, t.last[s.SeatID]) {
+	if len(lines) == 0 || s.Moment != ShotAfter && slices.Equal(lines, t.last[s.SeatID]) {
 		return
 	}
 	t.last[s.SeatID] = lines

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -165,18 +166,24 @@ func (e *Engine) rollback(ctx context.Context, opID string, by closer, progress 
 		if r.unitCommitted(u) {
 			continue
 		}
-		var begun []Step
-		for _, s := range u.steps {
-			if st := r.journal[r.index[s.ID]].State; st == StepStarted || st == StepDone || st == StepFailed {
-				begun = append(begun, s)
-			}
-		}
+		begun := r.begun(u, StepStarted, StepDone, StepFailed)
 		r.unwind(ctx, begun)
 		if len(begun) > 0 && begun[0].Seat != "" {
 			r.settle(SeatReceipt{Seat: begun[0].Seat, Binding: BindingUnchanged, Action: "rolled_back"})
 		}
 	}
 	return r.conclude(ctx, OpRolledBack, "operation.rolled_back")
+}
+
+// begun gives the steps of a unit that the journal has in one of some states.
+func (r *run) begun(u *unit, states ...StepState) []Step {
+	var out []Step
+	for _, s := range u.steps {
+		if slices.Contains(states, r.journal[r.index[s.ID]].State) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // Finish closes a cut-off operation whose commit happened: what came after the
@@ -196,13 +203,7 @@ func (e *Engine) finish(ctx context.Context, opID string, by closer, progress fu
 	for _, u := range list {
 		if !r.unitCommitted(u) {
 			state = OpPartial
-			var begun []Step
-			for _, s := range u.steps {
-				if st := r.journal[r.index[s.ID]].State; st == StepStarted || st == StepDone {
-					begun = append(begun, s)
-				}
-			}
-			r.unwind(ctx, begun)
+			r.unwind(ctx, r.begun(u, StepStarted, StepDone))
 			r.skipPending(ctx, u)
 			continue
 		}

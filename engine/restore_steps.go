@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -175,21 +176,11 @@ func (r *run) judgeRestore(rec *Receipt) {
 		rec.OK = rec.OK && (v.Result == RestoreFull || v.Result == RestoreNothingDown)
 		verdicts = append(verdicts, v)
 	}
-	slices.SortFunc(verdicts, func(a, b RestoreVerdict) int { return compareText(a.Rig, b.Rig) })
+	slices.SortFunc(verdicts, func(a, b RestoreVerdict) int { return strings.Compare(a.Rig, b.Rig) })
 	if rec.Extra == nil {
 		rec.Extra = map[string]any{}
 	}
 	rec.Extra["restore"] = verdicts
-}
-
-func compareText(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // terminals are the seats of the rig that have no conversation by nature.

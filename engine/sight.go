@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -136,7 +137,7 @@ func (s *sight) round(ctx context.Context) {
 		reqs = append(reqs, CaptureRequest{Pane: id})
 	}
 	s.mu.Unlock()
-	slices.SortFunc(reqs, func(a, b CaptureRequest) int { return cmpString(string(a.Pane), string(b.Pane)) })
+	slices.SortFunc(reqs, func(a, b CaptureRequest) int { return cmp.Compare(a.Pane, b.Pane) })
 	inv, shots := s.mux.Inventory(ctx), map[PaneID][]string{}
 	if inv.Server == Present {
 		if got, err := s.mux.Capture(ctx, reqs); err == nil {
@@ -152,14 +153,4 @@ func (s *sight) round(ctx context.Context) {
 	s.inv, s.shots, s.ended = inv, shots, s.began
 	close(s.next)
 	s.next = make(chan struct{})
-}
-
-func cmpString(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

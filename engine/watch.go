@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -297,7 +298,7 @@ func (w *Watcher) frame(s *SeatView, c CaptureResult, at time.Time, force bool) 
 	if c.Err != nil {
 		fr.Err = c.Err.Error()
 	}
-	same := equalLines(last.frame.Lines, fr.Lines) && last.frame.Err == fr.Err && last.frame.SeatID == s.ID
+	same := slices.Equal(last.frame.Lines, fr.Lines) && last.frame.Err == fr.Err && last.frame.SeatID == s.ID
 	if !same {
 		last.moved = at
 	}
@@ -314,16 +315,4 @@ func (w *Watcher) frame(s *SeatView, c CaptureResult, at time.Time, force bool) 
 		default: // the reader is behind: it gets the next one
 		}
 	}
-}
-
-func equalLines(a, b []string) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }

@@ -21,34 +21,32 @@ func (c *cli) expandCmd() *cobra.Command {
 }
 
 func (c *cli) shrinkCmd() *cobra.Command {
-	var m mutation
-	var args engine.ShrinkArgs
-	cmd := &cobra.Command{
-		Use: "shrink <rig> <pod>", Short: "Take a pod with all its seats out of a rig", Args: cobra.ExactArgs(2),
-		Long: "Ends the sessions of these seats, and no others; an adopted session is released and keeps running.",
-		RunE: c.applies(&m, engine.VerbShrink, func(a []string) (string, any) {
-			args.Pod = a[1]
-			return a[0], args
-		}),
-	}
-	m.flags(cmd)
-	cmd.Flags().BoolVar(&args.DropWork, "drop-work", false, "also when inbound work of the seats is lost with them")
-	return cmd
+	return c.takeOut("shrink <rig> <pod>", "Take a pod with all its seats out of a rig",
+		"Ends the sessions of these seats, and no others; an adopted session is released and keeps running.",
+		"also when inbound work of the seats is lost with them",
+		engine.VerbShrink, func(args *engine.ShrinkArgs, word string) { args.Pod = word })
 }
 
 func (c *cli) removeCmd() *cobra.Command {
+	return c.takeOut("remove <rig> <seat>", "Take one seat out of a rig",
+		"Ends the seat's session, and no other; an adopted session is released and keeps running.",
+		"also when inbound work of the seat is lost with it",
+		engine.VerbRemove, func(args *engine.ShrinkArgs, word string) { args.Seat = word })
+}
+
+// takeOut makes a verb that makes a rig smaller; pick takes its second word.
+func (c *cli) takeOut(use, short, long, dropWork string, verb engine.Verb, pick func(args *engine.ShrinkArgs, word string)) *cobra.Command {
 	var m mutation
 	var args engine.ShrinkArgs
 	cmd := &cobra.Command{
-		Use: "remove <rig> <seat>", Short: "Take one seat out of a rig", Args: cobra.ExactArgs(2),
-		Long: "Ends the seat's session, and no other; an adopted session is released and keeps running.",
-		RunE: c.applies(&m, engine.VerbRemove, func(a []string) (string, any) {
-			args.Seat = a[1]
+		Use: use, Short: short, Args: cobra.ExactArgs(2), Long: long,
+		RunE: c.applies(&m, verb, func(a []string) (string, any) {
+			pick(&args, a[1])
 			return a[0], args
 		}),
 	}
 	m.flags(cmd)
-	cmd.Flags().BoolVar(&args.DropWork, "drop-work", false, "also when inbound work of the seat is lost with it")
+	cmd.Flags().BoolVar(&args.DropWork, "drop-work", false, dropWork)
 	return cmd
 }
 

@@ -60,6 +60,15 @@ func (c *cli) applies(m *mutation, verb engine.Verb, ask func(words []string) (t
 	}
 }
 
+// agreed refuses a plan that is not the one that --apply names.
+func (m *mutation) agreed(p *engine.Plan) error {
+	if m.apply == "" || m.apply == p.Fingerprint() {
+		return nil
+	}
+	return engine.Errorf(engine.CodePlanStale, "the plan is not the one you saw").On(string(p.Verb), p.Target).
+		WithHint("look at it again with --dry-run; its fingerprint is now %s", p.Fingerprint()).With("fingerprint", p.Fingerprint())
+}
+
 // mutate plans a request, prints the plan for a dry run, and otherwise applies
 // that very plan and prints its receipt.
 func (c *cli) mutate(ctx context.Context, m *mutation, req engine.Request) error {
@@ -76,9 +85,8 @@ func (c *cli) mutate(ctx context.Context, m *mutation, req engine.Request) error
 	if m.dryRun {
 		return c.showPlan(p)
 	}
-	if m.apply != "" && m.apply != p.Fingerprint() {
-		return engine.Errorf(engine.CodePlanStale, "the plan is not the one you saw").On(string(p.Verb), p.Target).
-			WithHint("look at it again with --dry-run; its fingerprint is now %s", p.Fingerprint()).With("fingerprint", p.Fingerprint())
+	if err := m.agreed(p); err != nil {
+		return err
 	}
 	if !p.Applicable() {
 		_, err := a.engine().Apply(ctx, p, nil)

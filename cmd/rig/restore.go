@@ -57,8 +57,8 @@ func (c *cli) restoreDetached(ctx context.Context, m *mutation, req engine.Reque
 	if err != nil {
 		return err
 	}
-	if m.apply != "" && m.apply != p.Fingerprint() {
-		return engine.Errorf(engine.CodePlanStale, "the plan is not the one you saw").On(string(p.Verb), p.Target).WithHint("look at it again with --dry-run")
+	if err := m.agreed(p); err != nil {
+		return err
 	}
 	id, err := a.engine().Start(ctx, p)
 	if err != nil {

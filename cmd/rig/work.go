@@ -55,50 +55,40 @@ func (c *cli) workDo(cmd *cobra.Command, ch engine.WorkChange, dry bool) error {
 	return nil
 }
 
-func (c *cli) workAddCmd() *cobra.Command {
-	ch := engine.WorkChange{Verb: engine.WorkAdd}
+// workVerb makes a verb that changes inbound work. fill takes its words.
+func (c *cli) workVerb(use, short, note, verb string, words cobra.PositionalArgs, fill func(ch *engine.WorkChange, words []string)) (*cobra.Command, *engine.WorkChange) {
+	ch := engine.WorkChange{Verb: verb}
 	var dry bool
 	cmd := &cobra.Command{
-		Use: "add <seat> <title>…", Short: "Ask a seat for something", Args: cobra.MinimumNArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ch.Seat, ch.Title = args[0], strings.Join(args[1:], " ")
+		Use: use, Short: short, Args: words,
+		RunE: func(cmd *cobra.Command, words []string) error {
+			fill(&ch, words)
 			return c.workDo(cmd, ch, dry)
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&ch.Body, "body", "", "more about it")
-	f.StringVar(&ch.Note, "note", "", "a remark")
-	f.BoolVar(&dry, "dry-run", false, "show what would be recorded and record nothing")
+	cmd.Flags().StringVar(&ch.Note, "note", "", note)
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be recorded and record nothing")
+	return cmd, &ch
+}
+
+func (c *cli) workAddCmd() *cobra.Command {
+	cmd, ch := c.workVerb("add <seat> <title>…", "Ask a seat for something", "a remark", engine.WorkAdd, cobra.MinimumNArgs(2),
+		func(ch *engine.WorkChange, words []string) {
+			ch.Seat, ch.Title = words[0], strings.Join(words[1:], " ")
+		})
+	cmd.Flags().StringVar(&ch.Body, "body", "", "more about it")
 	return cmd
 }
 
 func (c *cli) workChangeCmd(word, verb, short string) *cobra.Command {
-	ch := engine.WorkChange{Verb: verb}
-	var dry bool
-	cmd := &cobra.Command{
-		Use: word + " <id>", Short: short, Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ch.ID = args[0]
-			return c.workDo(cmd, ch, dry)
-		},
-	}
-	cmd.Flags().StringVar(&ch.Note, "note", "", "a remark: how it ended, what it waits for")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be recorded and record nothing")
+	cmd, _ := c.workVerb(word+" <id>", short, "a remark: how it ended, what it waits for", verb, cobra.ExactArgs(1),
+		func(ch *engine.WorkChange, words []string) { ch.ID = words[0] })
 	return cmd
 }
 
 func (c *cli) workHandoffCmd() *cobra.Command {
-	ch := engine.WorkChange{Verb: engine.WorkHandoff}
-	var dry bool
-	cmd := &cobra.Command{
-		Use: "handoff <id> <seat>", Short: "Ask another seat for the same, and end it here", Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			ch.ID, ch.Seat = args[0], args[1]
-			return c.workDo(cmd, ch, dry)
-		},
-	}
-	cmd.Flags().StringVar(&ch.Note, "note", "", "what the other seat should know")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be recorded and record nothing")
+	cmd, _ := c.workVerb("handoff <id> <seat>", "Ask another seat for the same, and end it here", "what the other seat should know", engine.WorkHandoff, cobra.ExactArgs(2),
+		func(ch *engine.WorkChange, words []string) { ch.ID, ch.Seat = words[0], words[1] })
 	return cmd
 }
 

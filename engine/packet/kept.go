@@ -134,6 +134,15 @@ func sectionOf(text, want string) (string, error) {
 // headingPaths names each heading by the titles above it and its own.
 func headingPaths(list []mdHeading) []string {
 	out := make([]string, len(list))
+	for i, titles := range headingTitles(list) {
+		out[i] = strings.Join(titles, "/")
+	}
+	return out
+}
+
+// headingTitles gives for each heading the titles above it and its own.
+func headingTitles(list []mdHeading) [][]string {
+	out := make([][]string, len(list))
 	var stack []mdHeading
 	for i, h := range list {
 		for len(stack) > 0 && stack[len(stack)-1].level >= h.level {
@@ -144,7 +153,7 @@ func headingPaths(list []mdHeading) []string {
 		for j, up := range stack {
 			titles[j] = up.title
 		}
-		out[i] = strings.Join(titles, "/")
+		out[i] = titles
 	}
 	return out
 }

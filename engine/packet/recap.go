@@ -154,22 +154,13 @@ func addressable(address, text string) error {
 	if open > 0 {
 		return refusal("the code fence in line %d has no end", open)
 	}
-	var stack []mdHeading
 	seen := map[string]int{}
-	for _, h := range list {
-		for len(stack) > 0 && stack[len(stack)-1].level >= h.level {
-			stack = stack[:len(stack)-1]
-		}
-		stack = append(stack, h)
-		titles := make([]string, len(stack))
-		for i, up := range stack {
-			titles[i] = up.title
-		}
-		path := strings.Join(titles, "\x00")
+	for i, titles := range headingTitles(list) {
+		path, line := strings.Join(titles, "\x00"), list[i].line
 		if first, ok := seen[path]; ok {
-			return refusal("the headings in lines %d and %d have the same path: %s", first, h.line, clip(printable(strings.Join(titles, " / ")), 200))
+			return refusal("the headings in lines %d and %d have the same path: %s", first, line, clip(printable(strings.Join(titles, " / ")), 200))
 		}
-		seen[path] = h.line
+		seen[path] = line
 	}
 	return nil
 }

@@ -212,18 +212,26 @@ func privateDir(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
+	perm, err := ownFolder(dir)
+	if err == nil && perm&0o077 != 0 {
+		err = os.Chmod(dir, 0o700)
+	}
+	return err
+}
+
+// ownFolder gives the permissions of a folder that must be a real one, not a
+// link, and ours.
+func ownFolder(dir string) (fs.FileMode, error) {
 	st, err := os.Lstat(dir)
 	switch {
 	case err != nil:
-		return err
+		return 0, err
 	case !st.IsDir():
-		return errNotDir
+		return 0, errNotDir
 	case !ownedByUs(st, os.Geteuid()):
-		return errForeign
-	case st.Mode().Perm()&0o077 != 0:
-		return os.Chmod(dir, 0o700)
+		return 0, errForeign
 	}
-	return nil
+	return st.Mode().Perm(), nil
 }
 
 // writeAtomic writes a private file beside its place and renames it there. The

@@ -119,18 +119,11 @@ func checkSpool(dir string) error {
 	if !filepath.IsAbs(dir) {
 		return errNotDir
 	}
-	st, err := os.Lstat(dir)
-	switch {
-	case err != nil:
-		return err
-	case !st.IsDir():
-		return errNotDir
-	case !ownedByUs(st, os.Geteuid()):
-		return errForeign
-	case st.Mode().Perm()&0o022 != 0:
-		return errors.New("others may write into it")
+	perm, err := ownFolder(dir)
+	if err == nil && perm&0o022 != 0 {
+		err = errors.New("others may write into it")
 	}
-	return nil
+	return err
 }
 
 // spoolCache is what a spool held when its folder was last changed.
