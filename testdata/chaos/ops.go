@@ -140,17 +140,20 @@ type operation struct {
 	UndoUntil               time.Time `json:"undo_until"`
 }
 
-// operations lists the newest operations.
-func (w *world) operations(ctx context.Context, args ...string) []operation {
+// operations lists the newest operations. In a storm there may be no answer, while the record is locked.
+func (w *world) operations(ctx context.Context, args ...string) ([]operation, error) {
 	var doc struct{ Operations []operation }
 	r := w.do(ctx, append([]string{"op", "list"}, args...)...)
-	_ = json.Unmarshal([]byte(r.text), &doc) // no answer while the record is locked
-	return doc.Operations
+	if err := json.Unmarshal([]byte(r.text), &doc); err != nil || r.code != 0 {
+		return nil, fmt.Errorf("rig op list %s gave no list: exit %d: %.400s", strings.Join(args, " "), r.code, r.text)
+	}
+	return doc.Operations, nil
 }
 
 // undo takes back a handover whose window is open.
 func undo(ctx context.Context, w *world) result {
-	for _, o := range w.operations(ctx) {
+	list, _ := w.operations(ctx)
+	for _, o := range list {
 		if !o.UndoUntil.IsZero() && o.State == "done" {
 			return w.do(ctx, "op", "undo", o.ID)
 		}
@@ -160,7 +163,8 @@ func undo(ctx context.Context, w *world) result {
 
 // recover1 closes an operation that was cut off, in one of the two ways.
 func recover1(ctx context.Context, w *world) result {
-	for _, o := range w.operations(ctx) {
+	list, _ := w.operations(ctx)
+	for _, o := range list {
 		if o.State == "unfinished" {
 			return w.do(ctx, "op", []string{"finish", "rollback"}[w.pick(2)], o.ID)
 		}
@@ -239,29 +243,8 @@ func (w *world) calm(ctx context.Context, round int) error {
 	if err := w.healed(ctx); err != nil {
 		return err
 	}
-	var open []operation
-	for range 60 {
-		open = open[:0]
-		for _, o := range w.operations(ctx, "--limit", "500") {
-			switch o.State {
-			case "unfinished":
-				verb := "rollback"
-				if w.pick(2) == 0 {
-					verb = "finish"
-				}
-				w.do(ctx, "op", verb, o.ID)
-				open = append(open, o)
-			case "running", "planned":
-				open = append(open, o)
-			}
-		}
-		if len(open) == 0 {
-			break
-		}
-		wait(ctx, time.Second)
-	}
-	if len(open) > 0 {
-		return fmt.Errorf("still open after a minute of calm: %+v", open)
+	if err := w.closeAll(ctx); err != nil {
+		return err
 	}
 	for range 4 {
 		for _, rig := range []string{"alpha", "beta"} {
@@ -286,6 +269,27 @@ func (w *world) calm(ctx context.Context, round int) error {
 		return fmt.Errorf("not brought back: %v", down)
 	}
 	return nil
+}
+
+// closeAll finishes or rolls back what was cut off, and waits for what still runs. Only a list that rig gave counts as empty.
+func (w *world) closeAll(ctx context.Context) error {
+	var open []operation
+	var err error
+	for range 60 {
+		if open, err = w.operations(ctx, "--open"); err == nil && len(open) == 0 {
+			return nil
+		}
+		for _, o := range open {
+			if o.State == "unfinished" {
+				w.do(ctx, "op", []string{"finish", "rollback"}[w.pick(2)], o.ID)
+			}
+		}
+		wait(ctx, time.Second)
+	}
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("still open after a minute of calm: %+v", open)
 }
 
 // notRunning lists the seats that do not run, children of the run's own among them.

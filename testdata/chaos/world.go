@@ -240,6 +240,8 @@ func (w *world) note(args []string, r result, err error, late, limited bool) {
 		w.problems = append(w.problems, "crashed: "+line)
 	case r.code > 2 && !limited && w.faultsOn["process table"] == 0:
 		w.problems = append(w.problems, fmt.Sprintf("exit %d: %s", r.code, line))
+	case strings.Contains(r.text, "unknown flag") || strings.Contains(r.text, "unknown command"):
+		w.problems = append(w.problems, "the suite says what rig does not know: "+line)
 	case strings.Contains(r.text, "fault of the program"):
 		w.problems = append(w.problems, "blames itself: "+line)
 	}
