@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -340,6 +341,15 @@ func TestAWindowThatNobodyClosedIsClosedLater(t *testing.T) {
 			return err
 		}
 		op.UndoUntil = op.StartedAt // long ago
+		for i := range 300 {        // more than any list of the newest ones holds
+			later := engine.Operation{
+				ID: fmt.Sprintf("later%d", i), Verb: engine.VerbSnapshot, State: engine.OpDone, Plan: []byte("{}"),
+				StartedAt: op.StartedAt.Add(time.Hour), EndedAt: op.StartedAt.Add(time.Hour),
+			}
+			if err := tx.InsertOperation(later); err != nil {
+				return err
+			}
+		}
 		return tx.UpdateOperation(&op)
 	})
 	if err != nil {

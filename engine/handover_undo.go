@@ -269,13 +269,13 @@ func doDiscard(ctx context.Context, r *run, s Step) (Evidence, error) {
 // operation's own process at the end of the window, and by any later one for
 // windows that nobody closed.
 func (e *Engine) Expire(ctx context.Context) error {
-	ops, err := e.Operations(ctx, OperationFilter{Limit: 50})
+	ops, err := e.Operations(ctx, OperationFilter{Undo: true})
 	if err != nil {
 		return err
 	}
 	now := e.d.Clock.Now()
 	ops = slices.DeleteFunc(ops, func(op Operation) bool {
-		return op.UndoUntil.IsZero() || op.UndoOpen(now) || !op.State.Ended()
+		return op.UndoOpen(now) || !op.State.Ended()
 	})
 	if len(ops) == 0 {
 		return nil // the usual case costs no look at tmux

@@ -58,7 +58,7 @@ func doEndKept(ctx context.Context, r *run, s Step) (Evidence, error) {
 // generation of a seat.
 func (r *run) closeWindow(ctx context.Context, s Step) error {
 	return r.lease.fenced(context.WithoutCancel(ctx), func(tx Tx) error {
-		ops, err := tx.Operations(OperationFilter{SeatID: s.Args["seat_id"], Limit: 50})
+		ops, err := tx.Operations(OperationFilter{SeatID: s.Args["seat_id"], Undo: true})
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func (r *run) closeWindow(ctx context.Context, s Step) error {
 			var shown struct {
 				Phases []Phase `json:"phases"`
 			}
-			if op.UndoUntil.IsZero() || json.Unmarshal(op.Plan, &shown) != nil {
+			if json.Unmarshal(op.Plan, &shown) != nil {
 				continue
 			}
 			if args := rebindArgs(shown.Phases); args["seat_id"] != s.Args["seat_id"] || args["generation"] != s.Args["generation"] {

@@ -108,9 +108,9 @@ func (o *observer) readRecord(ctx context.Context) bool {
 	return true
 }
 
-// undoableOps lists the newest operations whose undo window is open.
+// undoableOps lists the operations whose undo window is open.
 func undoableOps(r Reader, now time.Time) ([]Operation, error) {
-	ops, err := r.Operations(OperationFilter{Limit: 50})
+	ops, err := r.Operations(OperationFilter{Undo: true})
 	var out []Operation
 	for _, op := range ops {
 		if op.State.Ended() && op.UndoOpen(now) {

@@ -148,6 +148,7 @@ type OperationFilter struct {
 	RigID  string
 	SeatID string
 	Open   bool // not ended
+	Undo   bool // with an undo window that nobody has closed yet, over or not
 	Limit  int  // 0 = 200, newest first
 }
 

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"compress/gzip"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -107,6 +109,48 @@ func TestMigrationsFromEveryVersion(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A record that a build of version 1 wrote in use, with the journal of a handover that was cut off and two undo windows whose
+// owners were killed, one of them behind some fifty newer operations.
+func TestRecordOfVersion1Opens(t *testing.T) {
+	packed, err := os.Open("testdata/record-0001.db.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	unpacked, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(unpacked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "record.db")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = OpenReadOnly(path)
+	wantCode(t, err, CodeRecordOlder)
+	db := open1(t, path)
+	if err := db.Integrity(context.Background()); err != nil {
+		t.Error(err)
+	}
+	read(t, db, func(r engine.Reader) error {
+		rec, err := r.Record()
+		if err != nil {
+			return err
+		}
+		if len(rec.Rigs) != 1 || len(rec.Seats) != 3 || len(rec.Bindings) != 3 || len(rec.Open) != 1 || len(rec.Leases) != 1 {
+			t.Errorf("%d rigs, %d seats, %d bindings, %d open operations, %d leases", len(rec.Rigs), len(rec.Seats), len(rec.Bindings), len(rec.Open), len(rec.Leases))
+		}
+		ops, err := r.Operations(engine.OperationFilter{Undo: true})
+		if len(ops) != 2 || ops[1].ID != "01M8MNVBF07EYG12NZN759FBCD" {
+			t.Errorf("undo windows: %+v", ops)
+		}
+		return err
+	})
 }
 
 // wantOldRows looks for what every testdata/rows-NNNN.sql holds.

@@ -11,6 +11,9 @@ const (
 	// partial index.
 	openStates = "state NOT IN ('done', 'partial', 'failed', 'rolled_back', 'undone')"
 
+	// undoStates, too, is in the words of its partial index.
+	undoStates = "undo_until IS NOT NULL"
+
 	stepCols = "op_id, seq, unit, phase, step_id, kind, title, seat, effect, state, evidence, error, started_at, ended_at"
 
 	leaseCols = "key, op_id, owner, fence, granted_at, expires_at"
@@ -45,6 +48,9 @@ func (v *view) Operations(f engine.OperationFilter) ([]engine.Operation, error) 
 	w.equal("seat_id", f.SeatID)
 	if f.Open {
 		w.and(openStates)
+	}
+	if f.Undo {
+		w.and(undoStates)
 	}
 	w.limit(f.Limit, defaultOperations)
 	return many(v, scanOperation, "SELECT "+operationCols+" FROM operations"+w.sql("started_at DESC, id DESC"), w.args...)

@@ -256,6 +256,7 @@ func TestFilteredListsUseIndexes(t *testing.T) {
 		"SELECT id FROM operations WHERE rig_id = 'x' ORDER BY started_at DESC, id DESC LIMIT 9":              "operations_rig",
 		"SELECT id FROM operations WHERE seat_id = 'x' ORDER BY started_at DESC, id DESC LIMIT 9":             "operations_seat",
 		"SELECT id FROM operations WHERE " + openStates + " ORDER BY started_at DESC, id DESC":                "operations_open",
+		"SELECT id FROM operations WHERE " + undoStates + " ORDER BY started_at DESC, id DESC LIMIT 9":        "operations_undo",
 		"SELECT id FROM operations ORDER BY started_at DESC, id DESC LIMIT 9":                                 "operations_started",
 		"SELECT id FROM snapshots WHERE rig_id = 'x' ORDER BY created_at DESC":                                "snapshots_rig",
 		"SELECT * FROM sessions WHERE seat_id = 'x' ORDER BY generation DESC":                                 "sqlite_autoindex_sessions_2",
