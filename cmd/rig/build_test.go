@@ -1,13 +1,17 @@
 package main
 
 import (
+	"database/sql"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"rig/store"
 )
 
 // TestBuildsAreNamed runs two builds over one record: a watch of the older one
@@ -52,16 +56,41 @@ func TestBuildsAreNamed(t *testing.T) {
 		t.Errorf("doctor: %s", out)
 	}
 
+	// A handover stays in a process of its own build until its undo window closes.
+	w.must("handover", "dev.a", "--reason", "r")
+	w.setenv("TEST_BUILD", "v0.3.0")
+	if out := w.run("doctor").out; !strings.Contains(out, "rig handover of dev-a@b (process ") || !strings.Contains(out, "is of the older build v0.2.0") ||
+		!strings.Contains(out, "until its undo window closes") {
+		t.Errorf("doctor does not name the operation's process: %s", out)
+	}
+
 	w.setenv("TEST_BUILD", "v0.1.0")
 	if out := w.must("seat", "stop", "dev.a", "--reason", "r", "--dry-run"); !strings.Contains(out, "the newer build v0.2.0 ") {
 		t.Errorf("the older build is not named in its own plan: %s", out)
+	}
+
+	// The processes are named also when the record is of a version that this build does not read.
+	w.setenv("TEST_BUILD", "v0.4.0")
+	db, err := sql.Open("sqlite", filepath.Join(w.dir, "rig", "rig.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("PRAGMA user_version = 9001"); err != nil {
+		t.Fatal(err)
+	}
+	if out := w.run("doctor").out; !strings.Contains(out, "is of the older build v0.1.0") || !strings.Contains(out, "9001") {
+		t.Errorf("doctor over a newer record: %s", out)
+	}
+	if _, err := db.Exec(fmt.Sprintf("PRAGMA user_version = %d", store.SchemaVersion())); err != nil {
+		t.Fatal(err)
 	}
 
 	if err := watch.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	_ = watch.Wait() // it was killed
-	if out := w.run("doctor").out; strings.Contains(out, "older build") {
+	if out := w.run("doctor").out; strings.Contains(out, "rig watch (process") {
 		t.Errorf("doctor names a dead process: %s", out)
 	}
 }

@@ -70,6 +70,7 @@ func doctor(ctx context.Context) []check {
 		configCheck(p.config, conf, confErr), homeCheck(p.home), spaceCheck(p.home),
 	}
 	out = append(out, terminalChecks(ctx)...)
+	out = append(out, companionChecks(p.home)...)
 	if done, where := completionThere(); where != "" {
 		k := check{Name: "completion", Status: "green", Found: where}
 		if !done {
@@ -187,7 +188,11 @@ func recordChecks(ctx context.Context) []check {
 	if k, ok := savedCheck(ctx, a, f); ok {
 		out = append(out, k)
 	}
-	out = append(out, companionChecks(a)...)
+	ops, err := operationChecks(ctx, a)
+	if err != nil {
+		return append(out, check{"operations", "unknown", err.Error(), hintOf(err)})
+	}
+	out = append(out, ops...)
 	for _, op := range f.Ops {
 		if op.State == engine.OpUnfinished {
 			out = append(out, check{"operation " + op.ID, "red", string(op.Verb) + " of " + op.Target + " was cut off", "rig op show " + op.ID})

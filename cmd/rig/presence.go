@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"rig/engine"
+	"rig/engine/runtimes"
 )
 
 // presence is what a process that stays, a console or a watch, says of itself in
@@ -24,7 +26,7 @@ const presenceSuffix = ".here"
 // announce writes this process's presence and gives what takes it away again. A
 // presence that cannot be written is no reason not to work.
 func (a *app) announce(verb string) (leave func()) {
-	a.companions(true)
+	companions(a.paths.home, a.deps.Procs, true)
 	p := presence{Verb: verb, Build: buildName(), Owner: a.deps.Procs.Self("")}
 	dir := filepath.Join(a.paths.home, "run")
 	file := filepath.Join(dir, fmt.Sprintf("%s-%d%s", verb, p.Owner.PID, presenceSuffix))
@@ -59,10 +61,10 @@ func writeAnew(file string, b []byte) error {
 	return f.Close()
 }
 
-// companions lists the other consoles and watches that run over this record.
-// tidy removes the files of dead ones, too.
-func (a *app) companions(tidy bool) []presence {
-	files, err := filepath.Glob(filepath.Join(a.paths.home, "run", "*"+presenceSuffix))
+// companions lists the other consoles and watches that run over the record below
+// home, which need not be readable. tidy removes the files of dead ones, too.
+func companions(home string, procs engine.Processes, tidy bool) []presence {
+	files, err := filepath.Glob(filepath.Join(home, "run", "*"+presenceSuffix))
 	if err != nil {
 		return nil
 	}
@@ -72,8 +74,7 @@ func (a *app) companions(tidy bool) []presence {
 		if b, err := os.ReadFile(file); err != nil || json.Unmarshal(b, &p) != nil {
 			continue
 		}
-		start, alive, err := a.deps.Procs.Start(p.Owner.PID)
-		if err == nil && (!alive || start != p.Owner.PIDStart || p.Owner.Boot != a.deps.Procs.Boot()) {
+		if ended(procs, p.Owner) {
 			if tidy {
 				_ = os.Remove(file) // the next one tries again
 			}
@@ -84,6 +85,12 @@ func (a *app) companions(tidy bool) []presence {
 		}
 	}
 	return out
+}
+
+// ended reports proof that a process is gone.
+func ended(procs engine.Processes, o engine.Owner) bool {
+	start, alive, err := procs.Start(o.PID)
+	return err == nil && (!alive || start != o.PIDStart || o.Boot != procs.Boot())
 }
 
 // remark says of a companion of another build what is to be done about it; ""
@@ -104,16 +111,17 @@ func (p presence) remark() string {
 // nameOtherBuilds remarks, before a verb acts, every process that stays and is of
 // another build.
 func (c *cli) nameOtherBuilds(a *app) {
-	for _, p := range a.companions(false) {
+	for _, p := range companions(a.paths.home, a.deps.Procs, false) {
 		if r := p.remark(); r != "" {
 			fmt.Fprintf(c.err, "  warning: %s\n", plain(r))
 		}
 	}
 }
 
-// companionChecks are the lines of `rig doctor` about processes that stay.
-func companionChecks(a *app) (out []check) {
-	for _, p := range a.companions(false) {
+// companionChecks are the lines of `rig doctor` about processes that stay. They
+// stand also where the record is of another build and cannot be read.
+func companionChecks(home string) (out []check) {
+	for _, p := range companions(home, runtimes.NewProcesses(), false) {
 		k := check{Name: "rig " + p.Verb, Status: "green", Found: fmt.Sprintf("process %d, build %s", p.Owner.PID, p.Build)}
 		if r := p.remark(); r != "" {
 			what, hint, _ := strings.Cut(r, ": ")
@@ -122,4 +130,28 @@ func companionChecks(a *app) (out []check) {
 		out = append(out, k)
 	}
 	return out
+}
+
+// operationChecks name the processes of operations that are of another build:
+// those under way, and those that keep an undo window open.
+func operationChecks(ctx context.Context, a *app) (out []check, err error) {
+	for _, f := range []engine.OperationFilter{{Open: true}, {Undo: true}} {
+		ops, err := a.engine().Operations(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		for _, op := range ops {
+			if op.Build == buildName() || op.State == engine.OpUnfinished || op.State.Ended() == f.Open || ended(a.deps.Procs, op.Owner) {
+				continue
+			}
+			p := presence{Verb: string(op.Verb) + " of " + op.Target, Build: op.Build, Owner: op.Owner}
+			what, _, _ := strings.Cut(p.remark(), ": ")
+			hint := "let it end: rig op show " + op.ID
+			if op.State.Ended() {
+				hint = "it waits until its undo window closes: rig op show " + op.ID
+			}
+			out = append(out, check{"operation " + op.ID, "yellow", what, hint})
+		}
+	}
+	return out, nil
 }
