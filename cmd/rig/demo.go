@@ -54,6 +54,8 @@ func (c *cli) demo(ctx context.Context, keep, headless bool) (err error) {
 		return err
 	}
 	report := demoReport{}
+	unguard := func() {}
+	defer func() { unguard() }()
 	defer func() {
 		if keep && err == nil {
 			fmt.Fprintf(c.err, "kept: RIG_HOME=%s RIG_TMUX_SOCKET=%s\n", d.rigHome, d.socket)
@@ -69,6 +71,9 @@ func (c *cli) demo(ctx context.Context, keep, headless bool) (err error) {
 	}()
 	if err := d.enter(); err != nil {
 		return err
+	}
+	if !keep {
+		unguard = d.guard()
 	}
 	if !headless {
 		fmt.Fprintln(c.err, "bringing up seven simulated seats …")
@@ -111,6 +116,18 @@ type demoRig struct {
 	dir, home, rigHome, project, socket, self string
 }
 
+// demoPrefix begins the name of a demo's folder in /tmp: a socket path has about
+// a hundred bytes.
+const demoPrefix = "rig-demo-"
+
+// demoIn is the demo whose folder is dir.
+func demoIn(dir, self string) *demoRig {
+	return &demoRig{
+		dir: dir, self: self, home: filepath.Join(dir, "home"), rigHome: filepath.Join(dir, "rig"),
+		project: filepath.Join(dir, "project"), socket: filepath.Join(dir, "tmux.sock"),
+	}
+}
+
 func newDemo() (*demoRig, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -119,14 +136,11 @@ func newDemo() (*demoRig, error) {
 	if _, err := exec.LookPath("tmux"); err != nil {
 		return nil, engine.Errorf(engine.CodeRuntimeMissing, "tmux is not installed").WithHint("install tmux 3.2a or newer: apt-get install tmux, or brew install tmux")
 	}
-	dir, err := os.MkdirTemp("/tmp", "rig-demo-")
+	dir, err := os.MkdirTemp("/tmp", demoPrefix)
 	if err != nil {
 		return nil, err
 	}
-	d := &demoRig{
-		dir: dir, self: self, home: filepath.Join(dir, "home"), rigHome: filepath.Join(dir, "rig"),
-		project: filepath.Join(dir, "project"), socket: filepath.Join(dir, "tmux.sock"),
-	}
+	d := demoIn(dir, self)
 	for _, sub := range []string{d.home, d.project, filepath.Join(d.home, ".codex")} {
 		if err := os.MkdirAll(sub, 0o700); err != nil {
 			return d, err
@@ -248,13 +262,13 @@ func (d *demoRig) liven(ctx context.Context) {
 // remove ends the demo's own tmux server and deletes its folder. It gives what
 // could not be removed.
 func (d *demoRig) remove() []string {
-	if !strings.HasPrefix(d.dir, "/tmp/rig-demo-") {
+	if filepath.Dir(d.dir) != "/tmp" || !strings.HasPrefix(filepath.Base(d.dir), demoPrefix) {
 		return []string{d.dir}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	var left []string
-	pids := d.processes(ctx)
+	pids := append(d.endDetached(ctx), d.processes(ctx)...)
 	if err := exec.CommandContext(ctx, "tmux", "-S", d.socket, "kill-server").Run(); err != nil && !errors.Is(err, exec.ErrNotFound) {
 		_ = err // no server is as good as a killed one; the processes below decide
 	}
@@ -263,7 +277,7 @@ func (d *demoRig) remove() []string {
 			left = append(left, fmt.Sprintf("process %d", pid))
 		}
 	}
-	if err := os.RemoveAll(d.dir); err != nil {
+	if err := removeFolder(ctx, d.dir); err != nil {
 		left = append(left, d.dir+": "+err.Error())
 	}
 	return left

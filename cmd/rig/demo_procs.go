@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"io"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -11,6 +13,88 @@ import (
 	"rig/engine"
 	"rig/engine/runtimes"
 )
+
+// guard starts a process that outlives this one, however it ends, and removes the
+// demo if this one has not. It waits at the end of a pipe that only this process
+// holds open. The result takes it away again.
+func (d *demoRig) guard() (stop func()) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return func() {}
+	}
+	defer r.Close()
+	cmd := exec.Command(d.self, "demo-guard", d.dir) //nolint:noctx // it has a life of its own
+	cmd.Stdin, cmd.Dir = r, "/"
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		w.Close()
+		return func() {} // the demo removes itself as long as nobody kills it
+	}
+	return func() {
+		w.Close()
+		_ = cmd.Wait() // what it could not remove stays, and this process has said so
+	}
+}
+
+// demoGuard is that process.
+func demoGuard(args []string) int {
+	if len(args) != 1 {
+		return 2
+	}
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		return 1
+	}
+	if _, err := os.Lstat(args[0]); err != nil {
+		return 0
+	}
+	self, err := os.Executable()
+	if err != nil || len(demoIn(args[0], self).remove()) > 0 {
+		return 1
+	}
+	return 0
+}
+
+// endDetached kills the processes of operations, which sit in no pane and could
+// bring the server back, and gives their ids.
+func (d *demoRig) endDetached(ctx context.Context) (pids []int) {
+	a, err := openApp(appRead)
+	if err != nil {
+		return nil
+	}
+	defer a.close()
+	for _, f := range []engine.OperationFilter{{Open: true}, {Undo: true}} {
+		ops, err := a.engine().Operations(ctx, f)
+		if err != nil {
+			return pids
+		}
+		for _, op := range ops {
+			if op.Owner.PID == os.Getpid() || lives(a.deps.Procs, op.Owner) != engine.Present {
+				continue
+			}
+			if syscall.Kill(op.Owner.PID, syscall.SIGKILL) == nil {
+				pids = append(pids, op.Owner.PID)
+			}
+		}
+	}
+	return pids
+}
+
+// removeFolder deletes a folder into which a process that ends may still write.
+func removeFolder(ctx context.Context, dir string) error {
+	t := time.NewTicker(50 * time.Millisecond)
+	defer t.Stop()
+	for {
+		err := os.RemoveAll(dir)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-t.C:
+		}
+	}
+}
 
 // processes lists the server of the demo and what its panes run.
 func (d *demoRig) processes(ctx context.Context) []int {

@@ -49,47 +49,79 @@ func TestDemoComesUpAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// TestDemoEndsWithItsTerminal: a window that is closed over the demo takes the
-// demo's own tmux server and its agents along.
+// TestDemoEndsWithItsTerminal: whatever ends the demo takes its own tmux server, its agents and its folder along. make gets
+// the signal of a terminal that is gone, keeps it to itself, and waits for the demo; and nothing at all tells who is killed.
 func TestDemoEndsWithItsTerminal(t *testing.T) {
-	w := newWorld(t)
-	before := demoFolders(t)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.tmux("new-session", "-d", "-s", "holder", "cat")
-	w.tmux("new-session", "-d", "-s", "demo", "-x", "120", "-y", "40", "env", "-u", "TMUX", "LANG=C.UTF-8", self, "demo")
-	w.eventually("the console is on the demo", func() (bool, string) {
-		out := w.tmux("capture-pane", "-p", "-t", "=demo:")
-		return strings.Contains(out, "7 running"), out
-	})
-	var folder string
-	for f := range demoFolders(t) {
-		if !before[f] {
-			folder = f
-		}
+	for name, c := range map[string]struct {
+		make bool
+		end  func(w *world, demo string)
+	}{
+		"its window is closed":                   {false, func(w *world, _ string) { w.tmux("kill-session", "-t", "=demo:") }},
+		"through make, its tmux server is ended": {true, func(w *world, _ string) { w.tmux("kill-server") }},
+		"it is killed":                           {false, func(w *world, demo string) { w.shell("kill", "-9", demo) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			line := []string{self, "demo"}
+			if c.make {
+				line = demoByMake(w, self)
+			}
+			w.tmux("new-session", "-d", "-s", "holder", "cat")
+			w.tmux(append([]string{"new-session", "-d", "-s", "demo", "-x", "120", "-y", "40", "-c", w.dir, "env", "-u", "TMUX", "LANG=C.UTF-8"}, line...)...)
+			w.eventually("the console is on the demo", func() (bool, string) {
+				out := w.tmux("capture-pane", "-p", "-t", "=demo:")
+				return strings.Contains(out, "7 running"), out
+			})
+			demo := w.tmux("display-message", "-p", "-t", "=demo:", "#{pane_pid}")
+			if c.make {
+				demo = w.shell("pgrep", "-P", demo)
+			}
+			_, folder, ok := strings.Cut(w.shell("pgrep", "-a", "-P", demo, "-f", "demo-guard"), "demo-guard ")
+			if info, err := os.Stat(folder); !ok || err != nil || !info.IsDir() {
+				t.Fatalf("the demo has no folder: %q", folder)
+			}
+			c.end(w, demo)
+			w.eventually("nothing of the demo is left", func() (bool, string) {
+				out, err := exec.Command("pgrep", "-f", folder).Output()
+				_, there := os.Lstat(folder)
+				return os.IsNotExist(there) && err != nil, folder + ": " + string(out)
+			})
+		})
 	}
-	if folder == "" {
-		t.Fatal("the demo has no folder")
-	}
-	w.tmux("kill-session", "-t", "=demo:")
-	w.eventually("nothing of the demo is left", func() (bool, string) {
-		out, err := exec.Command("pgrep", "-f", folder+"/").Output()
-		return !demoFolders(t)[folder] && err != nil, folder + ": " + string(out)
-	})
 }
 
-// demoFolders are the demos that are there, also those of other people.
-func demoFolders(t *testing.T) map[string]bool {
-	t.Helper()
-	paths, err := filepath.Glob("/tmp/rig-demo-*")
+// demoByMake is `make demo` with the repository's own Makefile, over a folder in which the program is built already.
+func demoByMake(w *world, self string) []string {
+	w.t.Helper()
+	for _, name := range []string{"Makefile", ".ci/need", "go.mod"} {
+		b, err := os.ReadFile(filepath.Join("..", "..", name))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if err := os.Chmod(w.write(name, string(b)), 0o700); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(w.dir, "bin"), 0o700); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(w.dir, "bin", "rig")); err != nil {
+		w.t.Fatal(err)
+	}
+	return []string{"make", "demo", "MAKE=:"}
+}
+
+// shell runs a program and gives the line that it printed.
+func (w *world) shell(name string, args ...string) string {
+	w.t.Helper()
+	out, err := exec.Command(name, args...).Output()
 	if err != nil {
-		t.Fatal(err)
+		w.t.Fatalf("%s %v: %v", name, args, err)
 	}
-	set := map[string]bool{}
-	for _, p := range paths {
-		set[p] = true
-	}
-	return set
+	return strings.TrimSpace(string(out))
 }

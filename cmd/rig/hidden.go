@@ -18,9 +18,10 @@ var hidden = map[string]func(args []string) int{
 	"statusline": func([]string) int {
 		return runtimes.StatusLine(os.Stdin, os.Stdout, os.Environ())
 	},
-	"seat-exec": func(args []string) int { return runtimes.Supervise(args, os.Environ()) },
-	"op-exec":   opExec,
-	"agentsim":  simulate,
+	"seat-exec":  func(args []string) int { return runtimes.Supervise(args, os.Environ()) },
+	"op-exec":    opExec,
+	"agentsim":   simulate,
+	"demo-guard": demoGuard,
 }
 
 // opExec is the detached process of an operation: it reads its ticket, applies

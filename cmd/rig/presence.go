@@ -74,7 +74,7 @@ func companions(home string, procs engine.Processes, tidy bool) []presence {
 		if b, err := os.ReadFile(file); err != nil || json.Unmarshal(b, &p) != nil {
 			continue
 		}
-		if ended(procs, p.Owner) {
+		if lives(procs, p.Owner) == engine.Absent {
 			if tidy {
 				_ = os.Remove(file) // the next one tries again
 			}
@@ -87,10 +87,17 @@ func companions(home string, procs engine.Processes, tidy bool) []presence {
 	return out
 }
 
-// ended reports proof that a process is gone.
-func ended(procs engine.Processes, o engine.Owner) bool {
+// lives says whether a process is there: that very one, not another one with its
+// number.
+func lives(procs engine.Processes, o engine.Owner) engine.Presence {
 	start, alive, err := procs.Start(o.PID)
-	return err == nil && (!alive || start != o.PIDStart || o.Boot != procs.Boot())
+	switch {
+	case err != nil:
+		return engine.Unknown
+	case !alive || start != o.PIDStart || o.Boot != procs.Boot():
+		return engine.Absent
+	}
+	return engine.Present
 }
 
 // remark says of a companion of another build what is to be done about it; ""
@@ -141,7 +148,7 @@ func operationChecks(ctx context.Context, a *app) (out []check, err error) {
 			return nil, err
 		}
 		for _, op := range ops {
-			if op.Build == buildName() || op.State == engine.OpUnfinished || op.State.Ended() == f.Open || ended(a.deps.Procs, op.Owner) {
+			if op.Build == buildName() || op.State == engine.OpUnfinished || op.State.Ended() == f.Open || lives(a.deps.Procs, op.Owner) == engine.Absent {
 				continue
 			}
 			p := presence{Verb: string(op.Verb) + " of " + op.Target, Build: op.Build, Owner: op.Owner}

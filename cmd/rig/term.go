@@ -10,6 +10,23 @@ import (
 // isTerminal reports whether a file is a terminal.
 func isTerminal(f *os.File) bool { return term.IsTerminal(f.Fd()) }
 
+// terminalInput is the terminal as a screen reads it. gone is called when it
+// cannot be read any more: its window was closed. A signal tells of that only
+// where whoever started us passes it on, which make does not.
+type terminalInput struct {
+	*os.File
+	gone func()
+}
+
+// Read reads the terminal.
+func (t terminalInput) Read(b []byte) (int, error) {
+	n, err := t.File.Read(b)
+	if err != nil {
+		t.gone()
+	}
+	return n, err
+}
+
 // lookPath finds a program as a shell would.
 func lookPath(name string) (string, error) { return exec.LookPath(name) }
 

@@ -65,6 +65,7 @@ func (c *cli) tui(ctx context.Context, f tuiFlags) error {
 	if f.plain || os.Getenv("TERM") == "dumb" || !isTerminal(os.Stdin) || !isTerminal(os.Stdout) {
 		err = tui.RunPlain(ctx, con, os.Stdin, os.Stdout, opts)
 	} else {
+		opts.Input = terminalInput{os.Stdin, cancel}
 		err = tui.Run(ctx, con, opts)
 	}
 	cancel()
@@ -106,8 +107,14 @@ func attachCommand(argv []string) tea.ExecCommand {
 // attachProc is an exec.Cmd in the shape that Bubble Tea hands the terminal to.
 type attachProc struct{ *exec.Cmd }
 
-// SetStdin gives the attach the terminal's input.
-func (p attachProc) SetStdin(r io.Reader) { p.Stdin = r }
+// SetStdin gives the attach the terminal's input: the file itself, because tmux
+// wants a terminal and not a pipe.
+func (p attachProc) SetStdin(r io.Reader) {
+	if t, ok := r.(terminalInput); ok {
+		r = t.File
+	}
+	p.Stdin = r
+}
 
 // SetStdout gives the attach the terminal's output.
 func (p attachProc) SetStdout(w io.Writer) { p.Stdout = w }
