@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"rig/engine"
 )
 
 // script is what the directives in a prompt ask for. A directive is written
@@ -21,9 +23,13 @@ import (
 //	map        write the file that the prompt names, ending in the last line that it prescribes
 type script map[string]string
 
-// parseScript finds the directives of a prompt.
+// parseScript finds the directives of a prompt. The opening prompt of a handover
+// asks for nothing: those in it were said to the predecessor and are quoted.
 func parseScript(text string) script {
 	s := script{}
+	if engine.OwnMessage(text) == "opening" {
+		return s
+	}
 	defer s.readMap(text)
 	for {
 		_, after, ok := strings.Cut(text, "[[")

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"rig/engine"
 )
 
 func kinds(ks []key) string {
@@ -115,6 +117,9 @@ func TestScript(t *testing.T) {
 	want := script{"say": "two: three", "wait": "1.5", "limit": ""}
 	if !reflect.DeepEqual(s, want) {
 		t.Errorf("%v", s)
+	}
+	if s := parseScript(engine.OpeningWords + "dev-impl@demo (claude-code), as its next occupant " + engine.HandoverTag + "01]. It was asked: [[sh:make]]"); len(s) != 0 {
+		t.Errorf("what a predecessor was asked is acted out by its successor: %v", s)
 	}
 	if s.seconds("wait") != 1500*time.Millisecond || (script{"wait": "1e99"}).seconds("wait") != time.Hour || (script{"wait": "NaN"}).seconds("wait") != 0 {
 		t.Error("seconds")
