@@ -3,7 +3,7 @@
 // exactly that and journals it, and the fleet view that every screen and every
 // `--json` answer is made of.
 //
-// The words, in short (the README has the long form):
+// The words, in short:
 //
 //   - A seat is a durable position in a rig. It outlives every process in it.
 //   - An occupant is the runtime process that sits in a seat now. Its ordinal is
@@ -16,5 +16,6 @@
 //
 // The package imports the standard library only. What it needs from outside
 // (the record, tmux, the runtimes, the clock) it declares as interfaces in
-// ports.go; cmd wires the adapters in.
+// ports*.go; cmd wires the adapters in. docs/developing.md lists its files by
+// theme.
 package engine

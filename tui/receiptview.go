@@ -157,9 +157,9 @@ func (m *Model) seatReceipt(s engine.SeatReceipt, cols int) []string {
 		word += ", context delivered"
 	}
 	segs := []seg{{k, "  " + mark + " "}, {toneText, pad(cutMiddle(clean(s.Seat), 26), 26) + "  "}, {k, word}}
-	more := joinWords(", ", clean(s.Action), string(s.Binding))
-	if word == clean(s.Action) {
-		more = string(s.Binding)
+	more := string(s.Binding)
+	if a := clean(s.Action); a != word && a != more {
+		more = joinWords(", ", a, more)
 	}
 	if s.Generation > 0 {
 		more = joinWords(", ", more, "generation "+itoa(int(s.Generation)))
