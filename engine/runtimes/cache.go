@@ -2,7 +2,6 @@ package runtimes
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"sync"
@@ -94,20 +93,3 @@ func (c *fileCache[T]) forget(path string) {
 }
 
 var errTooLarge = errors.New("the file is larger than it can honestly be")
-
-// readBounded reads a whole file of at most limit bytes.
-func readBounded(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(b)) > limit {
-		return nil, errTooLarge
-	}
-	return b, nil
-}

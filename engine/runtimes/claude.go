@@ -95,7 +95,7 @@ const maxRegistryFile = 1 << 20
 
 func loadClaudeEntry(path string) (claudeEntry, error) {
 	var e claudeEntry
-	b, err := readBounded(path, maxRegistryFile)
+	b, err := slurp(path, maxRegistryFile)
 	if err != nil {
 		return e, err
 	}

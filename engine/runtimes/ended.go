@@ -28,6 +28,16 @@ func (c Config) endOf(p engine.Probe) ending {
 	case p.Pane.Dead:
 		return ending{over: true, code: p.Pane.DeadCode, known: p.Pane.DeadCode >= 0, source: "process", rule: "the pane's process has ended"}
 	}
+	pid, start := p.Run.PID, p.Run.PIDStart
+	if !p.RunKnown || pid == 0 {
+		pid, start = p.Session.PID, p.Session.PIDStart
+	}
+	if pid <= 0 {
+		return ending{}
+	}
+	if alive, err := c.Procs.lives(pid, start); err != nil || alive {
+		return ending{}
+	}
 	// While the supervisor lives it says itself how its client ended. A process
 	// table alone is no proof: a client that becomes its program from another
 	// thread than its first reads as a zombie for a moment.
@@ -36,17 +46,7 @@ func (c Config) endOf(p engine.Probe) ending {
 			return ending{}
 		}
 	}
-	pid, start := p.Run.PID, p.Run.PIDStart
-	if !p.RunKnown || pid == 0 {
-		pid, start = p.Session.PID, p.Session.PIDStart
-	}
-	if pid <= 0 {
-		return ending{}
-	}
-	if alive, err := c.Procs.lives(pid, start); err == nil && !alive {
-		return ending{over: true, source: "process", rule: fmt.Sprintf("process %d is gone", pid)}
-	}
-	return ending{}
+	return ending{over: true, source: "process", rule: fmt.Sprintf("process %d is gone", pid)}
 }
 
 func (e ending) words() string {

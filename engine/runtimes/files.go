@@ -60,7 +60,7 @@ func NewFiles(home, binary string) *Files {
 
 func loadRunState(path string) (engine.RunState, error) {
 	var s engine.RunState
-	b, err := readBounded(path, maxRunFile)
+	b, err := slurp(path, maxRunFile)
 	if err != nil {
 		return s, err
 	}

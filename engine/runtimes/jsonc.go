@@ -70,7 +70,7 @@ const maxSettings = 4 << 20
 // no error; an error names the file and the line, never the content.
 func readClaudeSettings(path string) (claudeSettings, error) {
 	var s claudeSettings
-	b, err := readBounded(path, maxSettings)
+	b, err := slurp(path, maxSettings)
 	if os.IsNotExist(err) {
 		return s, nil
 	}

@@ -68,6 +68,12 @@ func (ps *Processes) glance(pid int) (Process, bool, error) {
 	return p, ok, err
 }
 
+// Glance is Start by a look that may be a few milliseconds old: for pictures only.
+func (ps *Processes) Glance(pid int) (string, bool, error) {
+	p, ok, err := ps.glance(pid)
+	return p.Start, ok, err
+}
+
 // lives is Alive by a glance.
 func (ps *Processes) lives(pid int, start string) (bool, error) {
 	p, ok, err := ps.glance(pid)

@@ -11,12 +11,15 @@ import (
 	"syscall"
 )
 
+// maxStat is far beyond any stat line, in bytes.
+const maxStat = 8 << 10
+
 // readProcess reads /proc/PID/stat; false when there is no such process.
 func readProcess(pid int) (Process, bool, error) {
 	if pid <= 0 {
 		return Process{}, false, nil
 	}
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	b, err := slurp("/proc/"+strconv.Itoa(pid)+"/stat", maxStat)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return Process{}, false, nil
 	}
@@ -52,6 +55,9 @@ func parseStat(b []byte) (Process, bool) {
 	return p, errs[0] == nil && errs[1] == nil && errs[2] == nil
 }
 
+// maxChildren bounds a list of children, in bytes: 4 million processes.
+const maxChildren = 32 << 20
+
 // childrenOf lists the children of a process. The kernel keeps such a list per
 // thread; where that was not compiled in, the whole table is read instead.
 func childrenOf(pid int) ([]int, error) {
@@ -62,7 +68,7 @@ func childrenOf(pid int) ([]int, error) {
 	}
 	var out []int
 	for _, t := range tasks {
-		b, err := os.ReadFile(filepath.Join(dir, t.Name(), "children"))
+		b, err := slurp(filepath.Join(dir, t.Name(), "children"), maxChildren)
 		if errors.Is(err, fs.ErrNotExist) && !hasChildLists() {
 			return scanChildren(pid)
 		}

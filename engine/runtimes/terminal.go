@@ -123,6 +123,9 @@ func (t *Terminal) foreground(shell Process) engine.Reading {
 // NeedsScreen is never true: the process tells all there is.
 func (*Terminal) NeedsScreen(engine.Probe) bool { return false }
 
+// ByProcess says so of every judgement, so that no file of hooks is read either.
+func (*Terminal) ByProcess() bool { return true }
+
 // Usage is never known: a terminal has no context.
 func (*Terminal) Usage(_ context.Context, p engine.Probe) engine.Usage {
 	return engine.Usage{Generation: p.Session.Generation, Confidence: engine.ConfidenceNone, Note: "a terminal has no context"}
