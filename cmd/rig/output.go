@@ -15,8 +15,7 @@ import (
 
 // print writes one JSON document.
 func (c *cli) print(v any) error {
-	e := json.NewEncoder(c.out)
-	e.SetIndent("", "  ")
+	e := json.NewEncoder(&indenter{w: c.out})
 	e.SetEscapeHTML(false)
 	return e.Encode(v)
 }
