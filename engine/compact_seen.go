@@ -41,13 +41,12 @@ func (o *observer) storeCompactions(ctx context.Context) error {
 	if o.kept.off || len(o.kept.seen) == 0 {
 		return nil
 	}
-	w := world{rec: o.rec, inv: o.inv}
-	w.index()
+	w := o.world(o.e.d.Clock.Now())
 	for id, s := range o.kept.seen {
 		if at := o.kept.told[s.session]; !s.proof.At.After(at.Add(sameCompaction)) || w.latest[id].ID != s.session {
 			continue
 		}
-		if o.guided(&w, id) {
+		if o.guided(w, id) {
 			continue // its own commit tells
 		}
 		first, err := o.e.recordCompaction(ctx, s)
@@ -59,7 +58,7 @@ func (o *observer) storeCompactions(ctx context.Context) error {
 		}
 		o.kept.told[s.session] = s.proof.At
 		if first {
-			o.e.tellOf(ctx, &w, s)
+			o.e.tellOf(ctx, w, s)
 		}
 	}
 	return nil

@@ -27,13 +27,11 @@ func (e *Engine) Explain(ctx context.Context, ref, topic string) (Explanation, e
 // seats of that picture have no readings.
 func (e *Engine) SeatView(ctx context.Context, ref string) (*SeatView, *Fleet, error) {
 	o := e.newObserver()
-	o.readRecord(ctx)
-	if o.recErr != nil {
-		return nil, nil, o.recErr
-	}
-	w := world{rec: o.rec}
-	w.index()
-	seat, err := w.seat(ref)
+	var seat Seat
+	err := o.first(ctx, func() (err error) {
+		seat, err = o.world(e.d.Clock.Now()).seat(ref)
+		return err
+	})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -23,6 +23,8 @@ type FleetInput struct {
 	Steps    map[string][]OperationStep
 	Recent   []Event
 	Now      time.Time
+
+	world *world // Record, Inv and Now with an index, where there is one already
 }
 
 // BuildFleet makes the picture. It is a pure function: the same input gives the
@@ -62,11 +64,16 @@ type builder struct {
 
 func newBuilder(in *FleetInput) *builder {
 	b := &builder{
-		in: in, w: world{rec: in.Record, inv: in.Inv, now: in.Now}, work: map[string]WorkCount{},
+		in: in, work: map[string]WorkCount{},
 		usage: map[string]StoredUsage{}, edges: map[string][]EdgeView{}, opBySeat: map[string]Operation{}, acks: map[string]Ack{},
 		panes: make(map[PaneID]Pane, len(in.Inv.Panes)),
 	}
-	b.w.index()
+	if in.world != nil {
+		b.w = *in.world
+	} else {
+		b.w = world{rec: in.Record, inv: in.Inv, now: in.Now}
+		b.w.index()
+	}
 	for _, p := range in.Inv.Panes {
 		b.panes[p.ID] = p
 	}

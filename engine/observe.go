@@ -50,6 +50,8 @@ type observer struct {
 	snoozed   time.Time // when the next snooze in the last picture ends; zero = none
 	pollEvery time.Duration
 	only      string // when not empty: the one seat whose occupant is read
+	once      bool   // this is the only look: nothing was read before
+	indexed   *world // of rec
 }
 
 func (e *Engine) newObserver() *observer {
@@ -59,6 +61,18 @@ func (e *Engine) newObserver() *observer {
 		looked: map[string]time.Time{}, moved: map[string]time.Time{}, screens: map[string][]string{},
 		steps: map[string][]OperationStep{}, dead: map[string]bool{}, rec: &Record{}, kept: newSamples(), pollEvery: e.d.Config.PollEvery,
 	}
+}
+
+// world gives the record and the panes of this moment. The index is made once for
+// a record, which nobody changes.
+func (o *observer) world(now time.Time) *world {
+	if o.indexed == nil || o.indexed.rec != o.rec {
+		o.indexed = &world{rec: o.rec}
+		o.indexed.index()
+	}
+	w := *o.indexed
+	w.inv, w.now = o.inv, now
+	return &w
 }
 
 // recentEvents is how many events a picture carries.
@@ -149,28 +163,26 @@ func (o *observer) readPanes(ctx context.Context) bool {
 // differs from before.
 func (o *observer) judge(ctx context.Context, all bool) bool {
 	now := o.e.d.Clock.Now()
-	w := world{rec: o.rec, inv: o.inv, now: now}
-	w.index()
-	probes := o.probes(&w, now, all)
+	w := o.world(now)
+	probes := o.probes(w, now, all)
 	if len(probes) == 0 {
 		return false
 	}
 	o.tape.before(probes, o.screens)
 	o.capture(ctx, probes)
+	read := make([]reading, len(probes))
+	o.each(len(probes), func(i int) { read[i] = o.read(ctx, probes[i], w.bindings[probes[i].Seat.ID]) })
 	changed := false
-	for _, p := range probes {
-		rt, err := o.e.runtime(p.Seat.Runtime)
-		if err != nil {
+	for i, p := range probes {
+		r := &read[i]
+		if r.rt == nil {
 			continue
 		}
-		p.Screen = o.screens[p.Seat.ID]
-		act := rt.Activity(ctx, *p)
-		usage := rt.Usage(ctx, *p)
 		old, had := o.activity[p.Seat.ID]
-		o.tape.looked(p, old, act, had, o.looked[p.Seat.ID])
-		changed = o.keep(p, act, usage, now) || changed
-		o.watchCompaction(ctx, rt, p)
-		changed = o.keepIdentity(*p, w.bindings[p.Seat.ID]) || changed
+		o.tape.looked(p, old, r.activity, had, o.looked[p.Seat.ID])
+		changed = o.keep(p, r.activity, r.usage, now) || changed
+		o.watchCompaction(ctx, r.rt, p)
+		changed = o.keepIdentity(p.Seat.ID, r.identity) || changed
 		o.looked[p.Seat.ID], o.moved[p.Seat.ID] = now, p.Pane.Activity
 	}
 	if all {
@@ -240,16 +252,9 @@ func (o *observer) probes(w *world, now time.Time, all bool) []*Probe {
 		p := &Probe{
 			Seat: s, Address: w.address(s), Session: session, Pane: at.pane, Started: session.CreatedAt, Now: now,
 		}
-		var err error
-		if p.Run, p.RunKnown, err = o.e.d.Occupants.RunState(session.ID); err != nil {
-			o.e.d.Log.Debug("run state", "seat", p.Address, "err", err)
-		}
-		p.Run, p.RunKnown = currentRun(session, p.Run, p.RunKnown)
-		if p.Signals, err = o.e.d.Occupants.Signals(session.ID); err != nil {
-			o.e.d.Log.Debug("signals", "seat", p.Address, "err", err)
-		}
 		out = append(out, p)
 	}
+	o.each(len(out), func(i int) { o.reports(out[i]) })
 	return out
 }
 
@@ -265,6 +270,9 @@ func (o *observer) capture(ctx context.Context, probes []*Probe) {
 	var reqs []CaptureRequest
 	owner := map[PaneID]string{}
 	for _, p := range probes {
+		if o.tape == nil && o.plain(p) {
+			continue // nobody would look at it
+		}
 		_, have := o.screens[p.Seat.ID]
 		moved := !o.moved[p.Seat.ID].Equal(p.Pane.Activity) || o.unsettled(p.Seat.ID, p.Pane)
 		rt := o.e.d.Runtimes[p.Seat.Runtime]
@@ -292,9 +300,10 @@ func (o *observer) capture(ctx context.Context, probes []*Probe) {
 
 // picture builds the fleet and gives it a new revision if it shows anything new.
 func (o *observer) picture() (*Fleet, bool) {
+	now := o.e.d.Clock.Now()
 	f := BuildFleet(FleetInput{
 		Record: o.rec, Inv: o.inv, Live: o.live, Socket: o.e.d.Mux.Socket(), Console: o.e.d.Self.Socket, Found: o.found, Activity: o.activity, Since: o.since,
-		Usage: o.usage, Identity: o.identity, Foreign: o.foreign, Dead: o.dead, Undoable: o.undoable, Steps: o.steps, Recent: o.recent, Now: o.e.d.Clock.Now(),
+		Usage: o.usage, Identity: o.identity, Foreign: o.foreign, Dead: o.dead, Undoable: o.undoable, Steps: o.steps, Recent: o.recent, Now: now, world: o.world(now),
 	})
 	if o.recErr != nil {
 		f.RecordErr = o.recErr.Error()
@@ -347,24 +356,4 @@ func sameRig(a, b *RigView) bool {
 		}
 	}
 	return true
-}
-
-// Fleet looks once at everything and gives the picture: what `rig ps` prints.
-func (e *Engine) Fleet(ctx context.Context) (*Fleet, error) {
-	o := e.newObserver()
-	o.readRecord(ctx)
-	if o.recErr != nil {
-		return nil, o.recErr
-	}
-	return o.lookOnce(ctx), nil
-}
-
-// lookOnce reads everything but the record once, and builds the picture.
-func (o *observer) lookOnce(ctx context.Context) *Fleet {
-	o.readOwners()
-	o.readPanes(ctx)
-	o.inv.Elsewhere = o.e.askElsewhere(ctx, o.rec.Bindings)
-	o.judge(ctx, true)
-	f, _ := o.picture()
-	return f
 }

@@ -88,9 +88,9 @@ func (inv *Inventory) Find(seatID string) []Pane {
 
 // Pane gives the pane of an id.
 func (inv *Inventory) Pane(id PaneID) (Pane, bool) {
-	for _, p := range inv.Panes {
-		if p.ID == id {
-			return p, true
+	for i := range inv.Panes { // a pane is large: copied once, not at each comparison
+		if inv.Panes[i].ID == id {
+			return inv.Panes[i], true
 		}
 	}
 	return Pane{}, false

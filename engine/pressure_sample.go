@@ -43,8 +43,7 @@ func (o *observer) storeSamples(ctx context.Context) error {
 		return nil
 	}
 	var todo []StoredUsage
-	w := world{rec: o.rec, inv: o.inv}
-	w.index()
+	w := o.world(o.e.d.Clock.Now())
 	for id, u := range o.usage {
 		if o.kept.worth(id, u) && w.latest[id].Generation == u.Generation {
 			todo = append(todo, StoredUsage{SeatID: id, SessionID: w.latest[id].ID, Usage: u})
@@ -85,16 +84,13 @@ func (o *observer) storeSamples(ctx context.Context) error {
 // that were taken are stored first; a refresh that fails gives no plan.
 func (e *Engine) CompactPlan(ctx context.Context, o CompactPlanOptions) (*CompactPlan, error) {
 	ob := e.newObserver()
-	ob.readRecord(ctx)
-	if ob.recErr != nil {
-		return nil, ob.recErr
+	if err := ob.first(ctx, nil); err != nil {
+		return nil, err
 	}
 	if o.Rig != "" && !ob.hasRig(o.Rig) {
 		return nil, Errorf(CodeNotFound, "no rig %q", o.Rig).On("compact-plan", o.Rig).WithHint("`rig ps` lists the rigs")
 	}
-	ob.readOwners()
-	ob.readPanes(ctx)
-	ob.judge(ctx, true)
+	f := ob.lookOnce(ctx)
 	if o.Refresh {
 		err := ob.storeSamples(ctx)
 		if err == nil && ob.inv.Server == Unknown {
@@ -105,7 +101,6 @@ func (e *Engine) CompactPlan(ctx context.Context, o CompactPlanOptions) (*Compac
 				WithHint("`rig doctor` says what is wrong; without --refresh the plan shows what is known")
 		}
 	}
-	f, _ := ob.picture()
 	return e.PlanFrom(ctx, f, o)
 }
 

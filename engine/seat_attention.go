@@ -111,7 +111,7 @@ func (s *seatPlan) attentionClasses(p Probe, rt Runtime) []string {
 	if s.seat.Continuity == ContinuityAttention || s.seat.Continuity == ContinuityFailed {
 		classes = append(classes, ClassOutcome)
 	}
-	if s.live() && rt != nil && s.e.paneIdentity(p, s.binding).Verdict == VerdictMismatch {
+	if s.live() && rt != nil && s.e.paneIdentity(p, s.binding, s.e.d.Procs.Start).Verdict == VerdictMismatch {
 		classes = append(classes, ClassIdentity)
 	}
 	return classes

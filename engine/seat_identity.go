@@ -35,8 +35,9 @@ func (id PaneIdentity) of(session string, pane PaneID) bool {
 
 // paneIdentity compares the process in a live pane with the one on record. It
 // says mismatch only on positive evidence: the pane was started anew, or the
-// recorded client is gone and nothing of ours is left to say so.
-func (e *Engine) paneIdentity(p Probe, b Binding) PaneIdentity {
+// recorded client is gone and nothing of ours is left to say so. start tells of a
+// process, as Processes.Start does.
+func (e *Engine) paneIdentity(p Probe, b Binding, start processStart) PaneIdentity {
 	id := PaneIdentity{Session: p.Session.ID, Pane: p.Pane.ID}
 	mismatch := func(format string, args ...any) PaneIdentity {
 		id.Verdict, id.Reason, id.Why = VerdictMismatch, CodeIdentityMismatch, fmt.Sprintf(format, args...)
@@ -45,19 +46,19 @@ func (e *Engine) paneIdentity(p Probe, b Binding) PaneIdentity {
 	if b.PanePID > 0 && p.Pane.PID > 0 && p.Pane.PID != b.PanePID {
 		return mismatch("its pane was started anew: process %d runs there (%.40q), process %d is on record", p.Pane.PID, p.Pane.Command, b.PanePID)
 	}
-	pid, start := p.Session.PID, p.Session.PIDStart
+	pid, began := p.Session.PID, p.Session.PIDStart
 	if p.RunKnown && p.Run.PID > 0 {
-		pid, start = p.Run.PID, p.Run.PIDStart
+		pid, began = p.Run.PID, p.Run.PIDStart
 	}
 	if pid <= 0 {
 		id.Why = "no process of its client is on record"
 		return id
 	}
-	now, alive, err := e.d.Procs.Start(pid)
+	now, alive, err := start(pid)
 	switch {
 	case err != nil:
 		id.Why = "the process table cannot be read"
-	case alive && (start == "" || now == start):
+	case alive && (began == "" || now == began):
 		id.Verdict, id.Why = VerdictVerified, fmt.Sprintf("process %d, which was started for it, runs", pid)
 	case p.RunKnown && p.Run.Exited:
 		id.Why = "its client has ended"
@@ -91,12 +92,13 @@ type holderLister interface {
 	Holders(ctx context.Context, h Homes) map[string][]Holder
 }
 
-// keepIdentity looks at who sits in a probed pane; true when that says something
-// new.
-func (o *observer) keepIdentity(p Probe, b Binding) bool {
-	id := o.e.paneIdentity(p, b)
-	old, had := o.identity[p.Seat.ID]
-	o.identity[p.Seat.ID] = id
+// processStart gives a live process's start time, and false when there is none.
+type processStart func(pid int) (string, bool, error)
+
+// keepIdentity keeps who sits in a probed pane; true when that says something new.
+func (o *observer) keepIdentity(seatID string, id PaneIdentity) bool {
+	old, had := o.identity[seatID]
+	o.identity[seatID] = id
 	return !had || old != id
 }
 

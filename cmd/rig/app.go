@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -24,6 +25,10 @@ const (
 	appWrite                // applies: the record is opened for writing
 	appWatch                // the console: writing, and tmux through a control client
 )
+
+// lookGC lets a verb that looks and ends use 32 MB before it collects garbage: each
+// round of the collector costs more than the few pages that it saves.
+const lookGC = 800
 
 // onStep, afterPlan and onFrame are nil but in tests, which end the process at a
 // step, hold it between its plan and its apply, or let a screen fail.
@@ -60,6 +65,7 @@ func openApp(mode appMode) (*app, error) {
 	}
 	a.paths.socket = socketPath(setting)
 	if mode == appRead {
+		debug.SetGCPercent(lookGC)
 		a.db, err = store.OpenReadOnly(a.paths.record())
 	} else if err = ownHome(a.paths.home, os.Geteuid()); err == nil {
 		a.db, err = store.Open(a.paths.record())
