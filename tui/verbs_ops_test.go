@@ -131,16 +131,25 @@ func TestTokenIsNeverDrawnNorKept(t *testing.T) {
 	}
 }
 
-// A refused token goes to the audit log once, without the token.
+// A refused token goes to the audit log once, without the token, when somebody
+// meant to apply it. A preview is a dry run: it leaves no trace, refused or not.
 func TestRefusedTokenIsNoted(t *testing.T) {
 	d := drive(t, tuitest.Fleet(7), options())
 	d.c.Refuse = true
 	d.run(d.m.openWizard(tokenDef()))
 	d.keys(someToken, "tab", "why", "enter")
 	d.fire(replanTime)
-	sent, _, done := d.c.Did()
-	if len(done) != 0 || len(sent) != 1 || sent[0] != "refused dev-impl@shop operation_in_progress" {
-		t.Errorf("noted %q, applied %q", sent, done)
+	if sent, _, done := d.c.Did(); len(done) != 0 || len(sent) != 0 {
+		t.Errorf("a preview: noted %q, applied %q", sent, done)
+	}
+	d = drive(t, tuitest.Fleet(7), options())
+	d.c.Fail["Apply"] = engine.Errorf(engine.CodeInProgress, "a handover is under way").WithHint("wait")
+	d.run(d.m.openWizard(tokenDef()))
+	d.keys(someToken, "tab", "why", "enter", "a")
+	d.fire(guardTime)
+	d.keys("y")
+	if sent, _, _ := d.c.Did(); len(sent) != 1 || sent[0] != "refused dev-impl@shop operation_in_progress" {
+		t.Errorf("an apply: noted %q", sent)
 	}
 }
 

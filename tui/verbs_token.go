@@ -85,28 +85,6 @@ func (w *wizard) drop() {
 	w.plans = nil
 }
 
-// noteRefusal tells the verb of plans that cannot be applied, or of a plan that
-// could not be made; only verbs with a secret want to know.
-func (w *wizard) noteRefusal(m *Model, msg plannedMsg) tea.Cmd {
-	if w.def.refused == nil || w.silent {
-		return nil
-	}
-	cause, r := msg.err, engine.Request{}
-	for _, p := range msg.plans {
-		if !p.Applicable() {
-			b := p.Blockers[0]
-			cause, r = engine.Errorf(b.Code, "%s", b.Message).WithHint("%s", b.Hint), p.Request
-		}
-	}
-	if cause == nil {
-		return nil
-	}
-	if msg.err != nil {
-		r = w.requests(m)[0]
-	}
-	return w.def.refused(m, r, cause)
-}
-
 // settle lets go of what an applied run needed.
 func (r *run) settle() {
 	for _, p := range r.plans {

@@ -31,7 +31,8 @@ type wizardDef struct {
 	target func(m *Model, s subject, a answers) string
 	// status, where set, says above the steps how a run stands.
 	status func(w *wizard, m *Model, cols int) []string
-	// refused is told of a request that cannot be applied; nil = nobody needs to know.
+	// refused is told of an apply that was refused, never of a preview: that leaves no
+	// trace. nil = nobody needs to know.
 	refused func(m *Model, r engine.Request, cause error) tea.Cmd
 }
 
@@ -295,10 +296,8 @@ func (w *wizard) update(m *Model, msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case plannedMsg:
 		if msg.id == w.asked && msg.id != 0 {
-			note := w.noteRefusal(m, msg)
 			w.onPlanned(msg)
 			w.hide()
-			return note
 		}
 	case armMsg:
 		w.open.burnt(msg)
