@@ -28,6 +28,7 @@ type bench struct {
 	specs  enginetest.Specs
 	faults *enginetest.Faults
 	ctxs   *enginetest.Contexts
+	rt     map[engine.RuntimeName]*enginetest.Runtime
 }
 
 func newBench(tb testing.TB, dir string, kinds ...engine.RuntimeName) *bench {
@@ -44,11 +45,13 @@ func newBench(tb testing.TB, dir string, kinds ...engine.RuntimeName) *bench {
 	b.mux.Faults, b.files.Faults = b.faults, b.faults
 	b.specs["team"] = enginetest.Team("team", dir, kinds...)
 	rts := map[engine.RuntimeName]engine.Runtime{}
+	b.rt = map[engine.RuntimeName]*enginetest.Runtime{}
 	for _, k := range []engine.RuntimeName{engine.RuntimeClaude, engine.RuntimeCodex, engine.RuntimeTerminal} {
-		rts[k] = &enginetest.Runtime{Kind: k, Faults: b.faults}
+		b.rt[k] = &enginetest.Runtime{Kind: k, Faults: b.faults}
+		rts[k] = b.rt[k]
 	}
 	b.e = engine.New(engine.Deps{
-		Contexts: b.ctxs, Store: db, Mux: b.mux, Runtimes: rts, Specs: b.specs, Occupants: b.files, Procs: b.procs,
+		Contexts: b.ctxs, Store: shaky{db, b.faults}, Mux: b.mux, Runtimes: rts, Specs: b.specs, Occupants: b.files, Procs: b.procs,
 		Clock: enginetest.NewClock(), IDs: &enginetest.IDs{}, Build: "test",
 		Config: engine.Config{IdentifyWait: 200e6, ReadyTimeout: 400e6, GateWait: 1e6, SubmitPause: 1e6},
 	})
@@ -297,7 +300,7 @@ func TestRandomHistories(t *testing.T) {
 		ops := rapid.IntRange(1, 4).Draw(rt, "ops")
 		for range ops {
 			verb := rapid.SampledFrom([]engine.Verb{engine.VerbUp, engine.VerbLaunch, engine.VerbDown, engine.VerbHandover, engine.VerbHandover}).Draw(rt, "verb")
-			name := rapid.SampledFrom([]string{"create", "kill", "launch-file", "ready", "identify", "line", "swap", "packet", "arrive", "none", "none"}).Draw(rt, "fault")
+			name := rapid.SampledFrom([]string{"create", "kill", "launch-file", "ready", "identify", "line", "swap", "packet", "arrive", "paste", "keys", "event", "none", "none"}).Draw(rt, "fault")
 			nth := rapid.IntRange(0, 2).Draw(rt, "nth")
 			half := rapid.Bool().Draw(rt, "half")
 			seen := 0
@@ -330,58 +333,9 @@ func TestRandomHistories(t *testing.T) {
 				seen++
 				return seen-1 == nth, half
 			}
-			rec, err := b.e.Apply(context.Background(), p, nil)
+			rec, err := b.e.Apply(context.Background(), p, b.rival(rt, req, rapid.IntRange(1, 25).Draw(rt, "rival at")))
 			b.faults.Fail = nil
 			b.invariants(rt, rec, err)
 		}
 	})
-}
-
-// invariants checks what must hold after any operation, however it ended.
-func (b *bench) invariants(rt *rapid.T, rec *engine.Receipt, err error) {
-	f, ferr := b.e.Fleet(context.Background())
-	if ferr != nil {
-		rt.Fatal(ferr)
-	}
-	bound := map[engine.PaneID]string{}
-	for _, s := range f.Seats() {
-		if s.Pane == "" {
-			continue
-		}
-		if other := bound[s.Pane]; other != "" {
-			rt.Fatalf("%s and %s are bound to one pane", other, s.Address)
-		}
-		bound[s.Pane] = s.Address
-	}
-	kept := b.kept()
-	for _, p := range b.mux.Panes() {
-		if p.Seat != "" && bound[p.ID] == "" && !kept[p.Seat+"/"+p.Gen] {
-			rt.Fatalf("pane %s of %s runs and nobody is bound to it", p.ID, p.Session)
-		}
-	}
-	for _, op := range f.Ops {
-		if !op.State.Ended() || op.UndoUntil.IsZero() {
-			rt.Fatalf("an operation did not end: %+v", op)
-		}
-	}
-	if err == nil && rec.OK {
-		for _, s := range rec.Seats {
-			if s.Error != nil {
-				rt.Fatalf("a good receipt hides an error: %+v", s)
-			}
-		}
-	}
-	if leases := b.leases(); leases != 0 {
-		rt.Fatalf("%d leases are left", leases)
-	}
-}
-
-func (b *bench) leases() int {
-	n := 0
-	_ = b.db.Read(context.Background(), func(r engine.Reader) error {
-		l, err := r.Leases()
-		n = len(l)
-		return err
-	})
-	return n
 }

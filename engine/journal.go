@@ -233,22 +233,47 @@ func (r *run) finish() (*Receipt, error) {
 	}
 	op := r.op
 	r.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	err := r.lease.fenced(ctx, func(tx Tx) error {
-		if err := r.closeRestores(tx, rec); err != nil {
-			return err
-		}
-		if err := r.closeHandover(tx, tried); err != nil {
-			return err
-		}
-		return tx.UpdateOperation(&op)
-	})
+	err := r.putEnd(rec, &op, tried)
 	r.mu.Lock()
 	r.op.Version = op.Version
 	r.mu.Unlock()
 	r.tell()
 	return rec, err
+}
+
+// endTries is how often the end of an operation is tried to be put on record.
+const endTries = 3
+
+// putEnd puts the end of the operation on record. An end that cannot be written
+// leaves the operation open with its leases, to be finished or rolled back.
+func (r *run) putEnd(rec *Receipt, op *Operation, tried *attempt) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	var err error
+	for range endTries {
+		end := *op
+		err = r.lease.fenced(ctx, func(tx Tx) error {
+			if err := r.closeRestores(tx, rec); err != nil {
+				return err
+			}
+			if err := r.closeHandover(tx, tried); err != nil {
+				return err
+			}
+			return tx.UpdateOperation(&end)
+		})
+		if err == nil {
+			*op = end
+			return nil
+		}
+		if CodeOf(err) == CodeLeaseLost {
+			return err
+		}
+		if pause(ctx, 50*time.Millisecond) != nil {
+			break
+		}
+	}
+	r.lease.keep()
+	return err
 }
 
 // settleIntents adds the seats that the plan left alone, so that a receipt always

@@ -185,6 +185,15 @@ func (l *leases) beat(ctx context.Context) {
 	}
 }
 
+// keep leaves the leases where they are: the end of the operation could not be put
+// on record, so nobody may act as if it had ended. They go with the operation, when
+// it is finished or rolled back after this process.
+func (l *leases) keep() {
+	l.mu.Lock()
+	l.keys = nil
+	l.mu.Unlock()
+}
+
 // release gives every lease back. It runs after the receipt is on record.
 func (l *leases) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)

@@ -274,6 +274,9 @@ func (r *run) conclude(ctx context.Context, state OpState, event string) (*Recei
 		op.State, op.EndedAt, op.Receipt = state, r.e.d.Clock.Now(), mustJSON(rec)
 		return tx.UpdateOperation(&op)
 	})
+	if err != nil {
+		r.lease.keep()
+	}
 	r.mu.Lock()
 	r.op = op
 	r.mu.Unlock()

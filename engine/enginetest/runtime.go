@@ -177,6 +177,7 @@ type Procs struct {
 	mu    sync.Mutex
 	Alive map[int]string // pid → start
 	Me    int
+	blind bool
 }
 
 var _ engine.Processes = (*Procs)(nil)
@@ -185,6 +186,9 @@ var _ engine.Processes = (*Procs)(nil)
 func (p *Procs) Start(pid int) (string, bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.blind {
+		return "", false, ErrInjected
+	}
 	s, ok := p.Alive[pid]
 	return s, ok, nil
 }
@@ -197,6 +201,20 @@ func (p *Procs) Self(label string) engine.Owner {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return engine.Owner{PID: p.Me, PIDStart: p.Alive[p.Me], Boot: "boot", Label: label}
+}
+
+// Become makes the caller another process.
+func (p *Procs) Become(pid int, start string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.Me, p.Alive[pid] = pid, start
+}
+
+// Blind makes every question about a process fail, or takes that back.
+func (p *Procs) Blind(blind bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.blind = blind
 }
 
 // Die makes a process provably gone.
