@@ -21,15 +21,16 @@ COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 # Packages under testdata are outside ./... by Go's own rule, so they are named.
-PACKAGES := ./... ./testdata/realcli/mock ./testdata/realcli/record ./testdata/measure ./testdata/picture ./testdata/chaos ./testdata/chaos/check
+PACKAGES := ./... ./testdata/realcli/mock ./testdata/realcli/record ./testdata/measure ./testdata/picture ./testdata/chaos ./testdata/chaos/check ./testdata/mutants
 FUZZTIME ?= 5s
 BENCHCOUNT ?= 6
 BENCHTIME ?= 0.3s
 SEATS ?= 20 100 200
 SEED ?= 0
 CHAOS ?=
+MUTANT ?=
 
-.PHONY: build demo test lint fmt fuzz bench docs man repro realcli standins facts measure pictures chaos vuln ci tools clean help
+.PHONY: build demo test lint fmt fuzz bench docs man repro realcli standins facts measure pictures chaos mutants vuln ci tools clean help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -118,6 +119,10 @@ chaos: ## break everything around a fleet for some minutes, then look for what w
 	@CGO_ENABLED=0 go build -o bin/chaos ./testdata/chaos
 	@CGO_ENABLED=0 go build -o bin/chaos-check ./testdata/chaos/check
 	@bin/chaos -rig bin/rig-chaos -check bin/chaos-check -seed $(SEED) $(CHAOS)
+
+mutants: ## break each invariant on purpose and expect the tests to notice (MUTANT=expression chooses)
+	@.ci/need go tmux
+	@go run ./testdata/mutants -run '$(MUTANT)'
 
 vuln: ## known vulnerabilities in what the program calls; skipped where the database cannot be reached
 	@.ci/need go

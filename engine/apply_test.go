@@ -29,6 +29,7 @@ type bench struct {
 	faults *enginetest.Faults
 	ctxs   *enginetest.Contexts
 	rt     map[engine.RuntimeName]*enginetest.Runtime
+	made   engine.Deps // of newBench, to make an engine that differs in one thing
 }
 
 func newBench(tb testing.TB, dir string, kinds ...engine.RuntimeName) *bench {
@@ -50,11 +51,12 @@ func newBench(tb testing.TB, dir string, kinds ...engine.RuntimeName) *bench {
 		b.rt[k] = &enginetest.Runtime{Kind: k, Faults: b.faults}
 		rts[k] = b.rt[k]
 	}
-	b.e = engine.New(engine.Deps{
+	b.made = engine.Deps{
 		Contexts: b.ctxs, Store: shaky{db, b.faults}, Mux: b.mux, Runtimes: rts, Specs: b.specs, Occupants: b.files, Procs: b.procs,
 		Clock: enginetest.NewClock(), IDs: &enginetest.IDs{}, Build: "test",
 		Config: engine.Config{IdentifyWait: 200e6, ReadyTimeout: 400e6, GateWait: 1e6, SubmitPause: 1e6},
-	})
+	}
+	b.e = engine.New(b.made)
 	return b
 }
 

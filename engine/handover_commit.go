@@ -112,11 +112,5 @@ func (r *run) openUndo(tx Tx, s Step) error {
 		return err
 	}
 	op.UndoUntil = r.e.d.Clock.Now().Add(r.e.d.Config.UndoWindow)
-	if err := tx.UpdateOperation(&op); err != nil {
-		return err
-	}
-	r.mu.Lock()
-	r.op.UndoUntil, r.op.Version = op.UndoUntil, op.Version
-	r.mu.Unlock()
-	return nil
+	return tx.UpdateOperation(&op)
 }

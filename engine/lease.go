@@ -14,6 +14,7 @@ type leases struct {
 	mu    sync.Mutex
 	keys  []string
 	fence int64
+	added []string // by the transaction under way; they count when it stands
 }
 
 // takeLeases grants every lease of a plan in one transaction, or none.
@@ -128,19 +129,30 @@ func (l *leases) add(tx Tx, keys ...string) error {
 		}
 	}
 	l.mu.Lock()
-	l.keys = append(l.keys, keys...)
+	l.added = append(l.added, keys...)
 	l.mu.Unlock()
 	return nil
 }
 
 // fenced runs a write that carries the fencing number.
 func (l *leases) fenced(ctx context.Context, fn func(Tx) error) error {
-	return l.e.d.Store.Write(ctx, func(tx Tx) error {
+	var added []string
+	err := l.e.d.Store.Write(ctx, func(tx Tx) error {
 		if err := l.check(tx); err != nil {
 			return err
 		}
-		return fn(tx)
+		err := fn(tx)
+		l.mu.Lock()
+		added, l.added = l.added, nil // transactions run one after another
+		l.mu.Unlock()
+		return err
 	})
+	if err == nil && len(added) > 0 {
+		l.mu.Lock()
+		l.keys = append(l.keys, added...)
+		l.mu.Unlock()
+	}
+	return err
 }
 
 // heartbeat moves the expiry forward until stop is called.

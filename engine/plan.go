@@ -147,6 +147,17 @@ func (p *Plan) Fingerprint() string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// MustBe refuses a plan that is not the one with the fingerprint that was shown;
+// "" says that none was.
+func (p *Plan) MustBe(shown string) error {
+	now := p.Fingerprint()
+	if shown == "" || now == shown {
+		return nil
+	}
+	return Errorf(CodePlanStale, "the plan is not the one you saw").On(string(p.Verb), p.Target).
+		WithHint("look at it again with --dry-run; its fingerprint is now %s", now).With("fingerprint", now)
+}
+
 // AddFact records something that the plan stands on.
 func (p *Plan) AddFact(key, value string) { p.Basis = append(p.Basis, Fact{key, value}) }
 

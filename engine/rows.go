@@ -44,10 +44,18 @@ func commitRigRows(_ context.Context, r *run, _ Step, tx Tx) (Evidence, error) {
 		At: now, Type: "rig.created", RigID: rig.ID, Rig: rig.Name, OpID: r.plan.ID,
 		Operator: r.plan.Operator.String(), Payload: mustJSON(ev),
 	})
+	if err != nil {
+		return ev, err
+	}
 	r.mu.Lock()
-	r.eventSeq, r.op.RigID = max(r.eventSeq, seq), rig.ID
+	r.eventSeq = max(r.eventSeq, seq)
 	r.mu.Unlock()
-	return ev, err
+	op, err := tx.Operation(r.plan.ID)
+	if err != nil {
+		return ev, err
+	}
+	op.RigID = rig.ID
+	return ev, tx.UpdateOperation(&op)
 }
 
 // insertMembers writes pods and seats and gives the seat ids by logical id.

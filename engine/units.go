@@ -183,17 +183,13 @@ func (r *run) commitStep(ctx context.Context, x executor, s Step) error {
 			return err
 		}
 		r.mu.Lock()
-		op = r.op
 		st := r.journal[r.index[s.ID]]
 		r.mu.Unlock()
 		st.State, st.EndedAt, st.Evidence = StepDone, r.e.d.Clock.Now(), mustJSON(ev)
 		if err := tx.PutStep(st); err != nil {
 			return err
 		}
-		if op.Committed {
-			return nil
-		}
-		if op, err = tx.Operation(op.ID); err != nil || op.Committed {
+		if op, err = tx.Operation(r.plan.ID); err != nil || op.Committed {
 			return err
 		}
 		op.Committed = true
@@ -203,8 +199,8 @@ func (r *run) commitStep(ctx context.Context, x executor, s Step) error {
 		return errors.Join(err, r.note(ctx, s, StepFailed, nil, err))
 	}
 	r.mu.Lock()
-	if op.Version > r.op.Version {
-		r.op.Version = op.Version
+	if op.Version > r.op.Version { // nothing of it holds before the transaction does
+		r.op.Version, r.op.UndoUntil, r.op.RigID = op.Version, op.UndoUntil, op.RigID
 	}
 	r.op.Committed = true
 	r.mu.Unlock()

@@ -52,31 +52,28 @@ type WorkResult struct {
 	To   string    `json:"to,omitempty"` // address of the seat that Next is addressed to
 }
 
-// ChangeWork performs one change, or with dry only says how things would stand.
-// Work stays with its seat whoever sits there: a claim belongs to the present
-// occupant and is given back when it is replaced; a handoff ends the piece and asks
-// the other seat for the same.
+// ChangeWork performs one change. Work stays with its seat whoever sits there: a
+// claim belongs to the present occupant and is given back when it is replaced; a
+// handoff ends the piece and asks the other seat for the same. shown is the
+// fingerprint of a plan that somebody saw: another one is refused; "" = nobody did.
 //
 // Refused: a piece that is done, a claim of what another occupant holds, and texts
 // beyond the bounds.
-func (e *Engine) ChangeWork(ctx context.Context, c WorkChange, dry bool) (WorkResult, error) {
+func (e *Engine) ChangeWork(ctx context.Context, c WorkChange, shown string) (WorkResult, error) {
+	if err := c.check(); err != nil {
+		return WorkResult{}, err
+	}
 	w, err := e.look(ctx)
 	if err != nil {
 		return WorkResult{}, err
 	}
-	if err := c.check(); err != nil {
-		return WorkResult{}, err
-	}
 	var res WorkResult
-	decide := func(r Reader) error {
-		res, err = e.decideWork(r, w, c)
-		return err
-	}
-	if dry {
-		return res, orErr(e.d.Store.Read(ctx, decide), &res)
-	}
 	err = e.d.Store.Write(ctx, func(tx Tx) error {
-		if err := decide(tx); err != nil {
+		var p *Plan
+		if p, res, err = e.planWork(tx, w, c); err != nil {
+			return err
+		}
+		if err := p.MustBe(shown); err != nil {
 			return err
 		}
 		return e.storeWork(tx, w, c, &res)

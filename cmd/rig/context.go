@@ -42,7 +42,7 @@ func seatHere(ctx context.Context, a *app, rig, seat string) (engine.PacketInput
 
 func (c *cli) recapWriteCmd() *cobra.Command {
 	var rig, seat, file string
-	var dryRun bool
+	var d direct
 	cmd := &cobra.Command{
 		Use: "recap-write --rig <rig> --seat <seat> --file <draft>", Short: "Make a draft the seat's recap: what its next occupant must know", Args: cobra.NoArgs,
 		Long: "The recap is read before LEARNED.md when the seat is rebuilt, and after a compaction. An earlier one is kept, byte for byte. Inside a seat,\n" +
@@ -52,11 +52,7 @@ func (c *cli) recapWriteCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			mode := appWrite
-			if dryRun {
-				mode = appRead
-			}
-			a, err := openApp(mode)
+			a, err := openApp(d.mode())
 			if err != nil {
 				return err
 			}
@@ -65,14 +61,14 @@ func (c *cli) recapWriteCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return c.recapWrite(cmd.Context(), a, in, draft, dryRun)
+			return c.recapWrite(cmd, a, in, draft, d)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&rig, "rig", "", "the `rig`, by name or id (default: the one you sit in)")
 	f.StringVar(&seat, "seat", "", "the `seat` (default: the one you sit in)")
 	f.StringVar(&file, "file", "", "the draft, a Markdown `file`; - reads standard input")
-	f.BoolVar(&dryRun, "dry-run", false, "judge the draft and write nothing")
+	d.flags(cmd)
 	return cmd
 }
 
@@ -111,34 +107,53 @@ func readDraft(stdin io.Reader, file string) ([]byte, error) {
 // maxDraft is how much of a draft is read, in bytes; the limit on a recap is lower.
 const maxDraft = 2 << 20
 
-func (c *cli) recapWrite(ctx context.Context, a *app, in engine.PacketInput, draft []byte, dryRun bool) error {
+func (c *cli) recapWrite(cmd *cobra.Command, a *app, in engine.PacketInput, draft []byte, d direct) error {
 	seats := packet.Seats{Home: a.paths.home}
-	if dryRun {
-		found, err := seats.CheckRecap(in.Address, draft)
-		if err != nil {
-			return err
-		}
-		path, err := seats.SeatFile(in.Address, "seat:RECAP.md")
-		if err != nil {
-			return err
-		}
-		return c.recapShown(map[string]any{"ok": true, "dry_run": true, "seat": in.Address, "path": path, "findings": found}, found,
-			fmt.Sprintf("%s: the draft would become %s\nNo changes were made.", in.Address, path))
+	found, err := seats.CheckRecap(in.Address, draft)
+	if err != nil {
+		return err
+	}
+	path, err := seats.SeatFile(in.Address, "seat:RECAP.md")
+	if err != nil {
+		return err
+	}
+	plan := a.engine().DirectPlan(engine.VerbRecap, in.Address, "move the present recap aside, byte for byte, and publish the draft by one rename")
+	before := "none"
+	if old, err := os.ReadFile(path); err == nil {
+		before = textDigest(string(old))
+	}
+	plan.AddFact("seat/"+in.Address+"/generation", fmt.Sprint(in.Seat.Generation))
+	plan.AddFact("seat/"+in.Address+"/recap", before)
+	plan.AddFact("draft", textDigest(string(draft)))
+	plan.Changes = append(plan.Changes, engine.Change{Seat: in.Address, Field: path, Before: before, After: textDigest(string(draft))})
+	plan.Unchanged = append(plan.Unchanged, "LEARNED.md and every older recap")
+	if d.dryRun {
+		plan.Command = shellLine(cmd, nil)
+		c.advise(found)
+		return c.showPlanWith(plan, map[string]any{"seat": in.Address, "path": path, "findings": found})
+	}
+	if err := plan.MustBe(d.apply); err != nil {
+		return err
 	}
 	res, err := seats.WriteRecap(in.Address, draft, in.Now)
 	if err != nil {
 		return err
 	}
-	if err := a.engine().NoteRecap(ctx, in, res.Digest, len(res.Superseded)); err != nil {
+	if err := a.engine().NoteRecap(cmd.Context(), in, res.Digest, len(res.Superseded)); err != nil {
 		fmt.Fprintf(c.err, "  the recap is written; the audit log was not: %s\n", plain(err.Error()))
 	}
-	return c.recapShown(map[string]any{
-		"ok": true, "seat": in.Address, "path": res.Path, "digest": res.Digest, "superseded": res.Superseded, "findings": res.Findings,
-	}, res.Findings, fmt.Sprintf("%s: written to %s (%d earlier kept)", in.Address, res.Path, len(res.Superseded)))
+	c.advise(res.Findings)
+	if c.json {
+		return c.print(map[string]any{
+			"ok": true, "seat": in.Address, "path": res.Path, "digest": res.Digest, "superseded": res.Superseded, "findings": res.Findings,
+		})
+	}
+	fmt.Fprintf(c.out, "%s: written to %s (%d earlier kept)\n", in.Address, res.Path, len(res.Superseded))
+	return nil
 }
 
-// recapShown prints the outcome; advice goes to stderr and changes no exit code.
-func (c *cli) recapShown(doc map[string]any, found []packet.Finding, text string) error {
+// advise prints what could be better in a draft; it changes no exit code.
+func (c *cli) advise(found []packet.Finding) {
 	for _, f := range found {
 		at := ""
 		if f.Line > 0 {
@@ -146,11 +161,6 @@ func (c *cli) recapShown(doc map[string]any, found []packet.Finding, text string
 		}
 		fmt.Fprintf(c.err, "  advice: %s%s [%s]\n", at, plain(f.Message), f.Code)
 	}
-	if c.json {
-		return c.print(doc)
-	}
-	fmt.Fprintln(c.out, text)
-	return nil
 }
 
 func (c *cli) contextGetCmd() *cobra.Command {

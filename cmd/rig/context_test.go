@@ -29,13 +29,20 @@ func TestKeptTexts(t *testing.T) {
 		t.Errorf("a refusal made folders: %v %v", list, err)
 	}
 	next := "# Second\n\n## Decisions\n\nThe landmark is EGRET.\n"
-	if r := w.runIn(w.project, []byte(next), "context", "recap-write", "--seat", "dev.impl", "--file", "-", "--dry-run"); r.code != 0 || !strings.Contains(r.out, "No changes") {
-		t.Errorf("dry run: exit %d %s%s", r.code, r.out, r.err)
+	dry := w.runIn(w.project, []byte(next), "context", "recap-write", "--seat", "dev.impl", "--file", "-", "--dry-run")
+	_, shown, found := strings.Cut(dry.out, "fingerprint ")
+	if dry.code != 0 || !found || !strings.Contains(dry.out, "No changes") || !strings.Contains(dry.out, "$ rig context recap-write --file - --seat dev.impl") {
+		t.Errorf("dry run: exit %d %s%s", dry.code, dry.out, dry.err)
 	}
+	shown, _, _ = strings.Cut(shown, "\n")
 	if out := w.must("context", "get", "seat:RECAP.md#State/Open", "--seat", "dev.impl"); out != "### Open\n\nThe tests.\n" {
 		t.Errorf("section %q", out)
 	}
-	if r := w.runIn(w.project, []byte(next), "context", "recap-write", "--seat", "dev.impl", "--file", "-"); r.code != 0 {
+	apply := []string{"context", "recap-write", "--seat", "dev.impl", "--file", "-", "--apply", shown}
+	if r := w.runIn(w.project, []byte(next+"other"), append(apply, "--json")...); r.code != 1 || !strings.Contains(r.out+r.err, "plan_stale") {
+		t.Errorf("another draft under the same fingerprint: exit %d %s%s", r.code, r.out, r.err)
+	}
+	if r := w.runIn(w.project, []byte(next), apply...); r.code != 0 {
 		t.Fatalf("exit %d %s%s", r.code, r.out, r.err)
 	}
 	w.write("rig/rigs/kt/seats/dev-impl/LEARNED.md", "# Learned\n\nHerons are shy.\n")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"strings"
 
@@ -60,15 +61,6 @@ func (c *cli) applies(m *mutation, verb engine.Verb, ask func(words []string) (t
 	}
 }
 
-// agreed refuses a plan that is not the one that --apply names.
-func (m *mutation) agreed(p *engine.Plan) error {
-	if m.apply == "" || m.apply == p.Fingerprint() {
-		return nil
-	}
-	return engine.Errorf(engine.CodePlanStale, "the plan is not the one you saw").On(string(p.Verb), p.Target).
-		WithHint("look at it again with --dry-run; its fingerprint is now %s", p.Fingerprint()).With("fingerprint", p.Fingerprint())
-}
-
 // mutate plans a request, prints the plan for a dry run, and otherwise applies
 // that very plan and prints its receipt.
 func (c *cli) mutate(ctx context.Context, m *mutation, req engine.Request) error {
@@ -85,7 +77,7 @@ func (c *cli) mutate(ctx context.Context, m *mutation, req engine.Request) error
 	if m.dryRun {
 		return c.showPlan(p)
 	}
-	if err := m.agreed(p); err != nil {
+	if err := p.MustBe(m.apply); err != nil {
 		return err
 	}
 	if !p.Applicable() {
@@ -140,14 +132,10 @@ func repairable(err error) bool {
 	return code == store.CodeRecordOlder || code == store.CodeRecordTorn
 }
 
-// planDoc is the JSON of a dry run.
-type planDoc struct {
-	OK     bool `json:"ok"`
-	DryRun bool `json:"dry_run"`
-	Plan   any  `json:"plan"`
-}
+func (c *cli) showPlan(p *engine.Plan) error { return c.showPlanWith(p, nil) }
 
-func (c *cli) showPlan(p *engine.Plan) error {
+// showPlanWith prints a plan; more stands beside it in the JSON.
+func (c *cli) showPlanWith(p *engine.Plan, more map[string]any) error {
 	if !p.Applicable() {
 		c.code = 1
 	}
@@ -156,12 +144,14 @@ func (c *cli) showPlan(p *engine.Plan) error {
 		if err != nil {
 			return err
 		}
-		var doc map[string]any
-		if err := json.Unmarshal(b, &doc); err != nil {
+		var plan map[string]any
+		if err := json.Unmarshal(b, &plan); err != nil {
 			return err
 		}
-		doc["fingerprint"] = p.Fingerprint()
-		return c.print(planDoc{p.Applicable(), true, doc})
+		plan["fingerprint"] = p.Fingerprint()
+		doc := map[string]any{"ok": p.Applicable(), "dry_run": true, "plan": plan}
+		maps.Copy(doc, more)
+		return c.print(doc)
 	}
 	for _, l := range p.Lines() {
 		fmt.Fprintln(c.out, planPrefix(l.Kind)+plain(l.Text))

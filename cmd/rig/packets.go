@@ -39,17 +39,18 @@ type packetFlags struct {
 	ranking                 []string
 	generator               string
 	sourceID, sourceRig     string
-	noFull, dryRun          bool
+	noFull                  bool
 }
 
 func (c *cli) packetWriteCmd() *cobra.Command {
 	var p packetFlags
+	var d direct
 	cmd := &cobra.Command{
 		Use: "write --target <dir> (--source-session <seat> | --source-jsonl <file>)", Short: "Write a packet from a seat's conversation or from a transcript file",
 		Long: "With --source-session the client's own transcript of the seat's occupant is read, and the seat's recap, notes, inbound work and startup\n" +
 			"files are listed with their age. The source is never changed. The target must not exist, its parent must; the packet appears whole or not at all.",
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.packetWrite(cmd, &p) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.packetWrite(cmd, &p, d) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&p.session, "source-session", "", "the `seat` whose conversation it is")
@@ -72,22 +73,30 @@ func (c *cli) packetWriteCmd() *cobra.Command {
 	f.StringVar(&p.sourceID, "source-session-id-override", "", "the conversation's id, whatever the file says")
 	f.StringVar(&p.sourceRig, "source-rig-override", "", "the rig it comes from")
 	f.BoolVar(&p.noFull, "no-full-transcript", false, "leave "+packet.FullName+" out")
-	f.BoolVar(&p.dryRun, "dry-run", false, "say what would be written and write nothing")
+	d.flags(cmd)
 	return cmd
 }
 
-func (c *cli) packetWrite(cmd *cobra.Command, p *packetFlags) error {
+func (c *cli) packetWrite(cmd *cobra.Command, p *packetFlags, d direct) error {
 	q, err := p.request(cmd.Context())
 	if err != nil {
 		return err
 	}
 	p.stated(&q, cmd.Flags().Changed)
-	if p.dryRun {
-		pre, err := packet.Check(q)
-		if err != nil {
-			return err
-		}
-		return c.packetPreview(pre)
+	pre, err := packet.Check(q)
+	if err != nil {
+		return err
+	}
+	plan, err := packetPlan(pre, q.SourcePath, p)
+	if err != nil {
+		return err
+	}
+	if d.dryRun {
+		plan.Command = shellLine(cmd, nil)
+		return c.showPlanWith(plan, map[string]any{"packet": pre})
+	}
+	if err := plan.MustBe(d.apply); err != nil {
+		return err
 	}
 	res, err := packet.Write(q)
 	if err != nil {
@@ -161,18 +170,24 @@ func (p *packetFlags) stated(q *packet.Request, given func(string) bool) {
 	}
 }
 
-func (c *cli) packetPreview(p packet.Preview) error {
-	if c.json {
-		return c.print(map[string]any{"ok": true, "dry_run": true, "packet": p})
+// packetPlan is the plan of a packet: it stands on the source, on what is stated,
+// and on a target that is not there. How far the conversation has come is live.
+func packetPlan(pre packet.Preview, source string, p *packetFlags) (*engine.Plan, error) {
+	a, err := openApp(appRead)
+	if err != nil {
+		return nil, err
 	}
-	table(c.out, [][]string{
-		{"  packet", p.Path},
-		{"  from", fmt.Sprintf("%s of rig %s, %d bytes", p.SourceRuntime, plain(p.SourceRig), p.SourceBytes)},
-		{"  for", fmt.Sprintf("%s of rig %s", p.TargetRuntime, plain(p.TargetRig))},
-		{"  files", strings.Join(p.Files, ", ")},
+	defer a.close()
+	plan := a.engine().DirectPlan(engine.VerbPacketWrite, pre.Path, fmt.Sprintf("write %s, by one rename", strings.Join(pre.Files, ", ")))
+	plan.AddFact("packet/"+pre.Path, "absent")
+	plan.AddFact("source", pre.SourceRuntime+" "+source)
+	plan.AddFact("target", pre.TargetRuntime+" "+pre.TargetRig)
+	plan.AddFact("stated", textDigest(*p))
+	plan.Changes = append(plan.Changes, engine.Change{
+		Field: "packet", After: fmt.Sprintf("%s, from %s of rig %s (%d bytes now), for %s of rig %s", pre.Path, pre.SourceRuntime, pre.SourceRig, pre.SourceBytes, pre.TargetRuntime, pre.TargetRig),
 	})
-	fmt.Fprintln(c.out, "\nNo changes were made.")
-	return nil
+	plan.Unchanged = append(plan.Unchanged, "the conversation: it is only read")
+	return plan, nil
 }
 
 // packetWritten says what was written, in numbers: never text of the conversation.

@@ -12,8 +12,11 @@ import (
 )
 
 type packetDoc struct {
-	OK       bool     `json:"ok"`
-	DryRun   bool     `json:"dry_run"`
+	OK     bool `json:"ok"`
+	DryRun bool `json:"dry_run"`
+	Plan   struct {
+		Fingerprint string `json:"fingerprint"`
+	} `json:"plan"`
 	Path     string   `json:"path"`
 	Files    []string `json:"files"`
 	Messages int      `json:"messages"`
@@ -69,6 +72,8 @@ func (w *world) packetOf(seat string) {
 	if _, err := os.Lstat(target); !os.IsNotExist(err) {
 		w.t.Fatalf("%s: the dry run wrote", seat)
 	}
+	w.refuse("plan_stale", 1, append(args, "--caveat", "one more", "--apply", dry.Plan.Fingerprint)...)
+	args = append(args, "--apply", dry.Plan.Fingerprint)
 	if r := w.into(&done, args...); r.code != 0 || !done.OK || done.Messages < 2 || len(done.Files) != 5 || strings.Contains(r.out, "HERON") {
 		w.t.Errorf("%s: exit %d: %s", seat, r.code, r.out)
 	}

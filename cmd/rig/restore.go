@@ -57,7 +57,7 @@ func (c *cli) restoreDetached(ctx context.Context, m *mutation, req engine.Reque
 	if err != nil {
 		return err
 	}
-	if err := m.agreed(p); err != nil {
+	if err := p.MustBe(m.apply); err != nil {
 		return err
 	}
 	id, err := a.engine().Start(ctx, p)

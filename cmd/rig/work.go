@@ -23,34 +23,38 @@ func (c *cli) workCmd() *cobra.Command {
 	return cmd
 }
 
-// workDo performs a change, or shows what it would do.
-func (c *cli) workDo(cmd *cobra.Command, ch engine.WorkChange, dry bool) error {
-	mode := appWrite
-	if dry {
-		mode = appRead
-	}
-	a, err := openApp(mode)
+// workDo performs a change, or shows its plan.
+func (c *cli) workDo(cmd *cobra.Command, words []string, ch engine.WorkChange, d direct) error {
+	a, err := openApp(d.mode())
 	if err != nil {
 		return err
 	}
 	defer a.close()
-	res, err := a.engine().ChangeWork(cmd.Context(), ch, dry)
+	if d.dryRun {
+		p, res, err := a.engine().PlanWork(cmd.Context(), ch)
+		if err != nil {
+			return err
+		}
+		p.Command = shellLine(cmd, words)
+		more := map[string]any{"seat": res.Seat, "item": res.Item}
+		if res.Next != nil {
+			more["next"], more["to"] = res.Next, res.To
+		}
+		return c.showPlanWith(p, more)
+	}
+	res, err := a.engine().ChangeWork(cmd.Context(), ch, d.apply)
 	if err != nil {
 		return err
 	}
 	if c.json {
 		return c.print(struct {
-			OK     bool `json:"ok"`
-			DryRun bool `json:"dry_run,omitempty"`
+			OK bool `json:"ok"`
 			engine.WorkResult
-		}{true, dry, res})
+		}{true, res})
 	}
 	fmt.Fprintf(c.out, "%s  %s  %s  %s\n", res.Item.ID, res.Seat, res.Item.State, plain(res.Item.Title))
 	if res.Next != nil {
 		fmt.Fprintf(c.out, "%s  %s  %s  %s\n", res.Next.ID, res.To, res.Next.State, plain(res.Next.Title))
-	}
-	if dry {
-		fmt.Fprintln(c.out, "\nNo changes were made.")
 	}
 	return nil
 }
@@ -58,16 +62,16 @@ func (c *cli) workDo(cmd *cobra.Command, ch engine.WorkChange, dry bool) error {
 // workVerb makes a verb that changes inbound work. fill takes its words.
 func (c *cli) workVerb(use, short, note, verb string, words cobra.PositionalArgs, fill func(ch *engine.WorkChange, words []string)) (*cobra.Command, *engine.WorkChange) {
 	ch := engine.WorkChange{Verb: verb}
-	var dry bool
+	var d direct
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: words,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			fill(&ch, words)
-			return c.workDo(cmd, ch, dry)
+			return c.workDo(cmd, words, ch, d)
 		},
 	}
 	cmd.Flags().StringVar(&ch.Note, "note", "", note)
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be recorded and record nothing")
+	d.flags(cmd)
 	return cmd, &ch
 }
 

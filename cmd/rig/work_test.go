@@ -17,7 +17,12 @@ type workDoc struct {
 		ID    string `json:"id"`
 		State string `json:"state"`
 	} `json:"next"`
-	To string `json:"to"`
+	To     string `json:"to"`
+	DryRun bool   `json:"dry_run"`
+	Plan   struct {
+		Fingerprint string `json:"fingerprint"`
+		Command     string `json:"command"`
+	} `json:"plan"`
 }
 
 // TestInboundWork takes a piece of work through its life and through a change of
@@ -34,8 +39,22 @@ func TestInboundWork(t *testing.T) {
 	if out := w.must("work", "list", "dev.impl"); !strings.Contains(out, "no open work") {
 		t.Errorf("the dry run recorded: %s", out)
 	}
-	w.into(&d, "work", "add", "dev.impl", "rename", "the", "cart", "--body", "All of it.")
+	if d.Plan.Command != "rig work add dev.impl rename the cart" {
+		t.Errorf("the plan's command: %q", d.Plan.Command)
+	}
+	// What was shown is what is applied, once.
+	add := []string{"work", "add", "dev.impl", "rename", "the", "cart", "--body", "All of it."}
+	w.refuse("plan_stale", 1, append(add, "--apply", d.Plan.Fingerprint)...) // that one had no body
+	w.into(&d, append(add, "--dry-run")...)
+	shown := d.Plan.Fingerprint
+	w.into(&d, append(add, "--apply", shown)...)
 	id := d.Item.ID
+	w.refuse("plan_stale", 1, append(add, "--apply", shown)...)
+	w.into(&d, "work", "claim", id, "--dry-run")
+	shown = d.Plan.Fingerprint
+	w.must("work", "block", id, "--note", "meanwhile")
+	w.refuse("plan_stale", 1, "work", "claim", id, "--apply", shown)
+	w.must("work", "release", id)
 	if w.into(&d, "work", "claim", id); d.Item.State != "claimed" || d.Item.Gen != 1 || d.Seat != "dev-impl@wk" {
 		t.Errorf("claim: %+v", d)
 	}

@@ -21,6 +21,8 @@ type Runtime struct {
 	Stored func(token, cwd string) engine.ConversationState
 	// Named, when set, answers which conversation an occupant writes.
 	Named func(p engine.Probe) engine.Identity
+	// Asked, when set, is told of every launch line that is made.
+	Asked func(q engine.LaunchRequest)
 }
 
 var _ engine.Runtime = (*Runtime)(nil)
@@ -46,6 +48,9 @@ func (r *Runtime) ValidToken(id string) error {
 func (r *Runtime) Line(q engine.LaunchRequest) (engine.LaunchLine, error) {
 	if fail, _ := r.Faults.Ask("line"); fail {
 		return engine.LaunchLine{}, ErrInjected
+	}
+	if r.Asked != nil {
+		r.Asked(q)
 	}
 	l := engine.LaunchLine{Argv: []string{"agent"}, Dir: q.Seat.Cwd}
 	switch s := q.Start.(type) {

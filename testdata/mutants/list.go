@@ -1,0 +1,283 @@
+package main
+
+// mutant is one invariant, broken on purpose.
+type mutant struct {
+	name string // of the invariant that is broken, in a few words
+	file string // from the repository's root
+	old  string // stands in the file exactly once
+	new  string // what it is replaced by; the file must still compile
+	pkg  string // the package with the tests
+	kill string // the tests that must notice, as a -run expression without anchors
+}
+
+const (
+	engineTests = "./engine"
+	random      = "TestRandomHistories"
+)
+
+// mutants is every invariant that the tests are known to guard.
+var mutants = []mutant{
+	// Leases and plans.
+	{
+		"a held lease is not taken", "engine/lease.go",
+		"if held, err := tx.Lease(key); err == nil && held.OpID != l.opID {", "if held, err := tx.Lease(key); err == nil && held.OpID != l.opID && false {",
+		engineTests, "TestAHeldLeaseIsNeverTaken",
+	},
+	{
+		"a rival is refused at any moment", "engine/lease.go",
+		"if held, err := tx.Lease(key); err == nil && held.OpID != l.opID {", "if held, err := tx.Lease(key); err == nil && held.OpID != l.opID && false {",
+		engineTests, random,
+	},
+	{
+		"a write carries the fencing number", "engine/lease.go",
+		"held.OpID != l.opID || held.Fence != l.fence {", "held.OpID != l.opID {",
+		engineTests, "TestTheDeadDoNotWalk",
+	},
+	{
+		"a dead owner is proven dead", "engine/apply.go",
+		"if err != nil {\n\t\treturn false\n\t}\n\treturn !ok ||", "if err != nil {\n\t\treturn true\n\t}\n\treturn !ok ||",
+		engineTests, "TestDeathNeedsProof",
+	},
+	{
+		"a pid that was reused is not its owner", "engine/apply.go",
+		`return !ok || (o.PIDStart != "" && start != o.PIDStart)`, `return !ok || (o.PIDStart != "" && start != o.PIDStart && false)`,
+		engineTests, "TestDeathNeedsProof",
+	},
+	{
+		"an end that is not on record keeps its leases", "engine/journal.go",
+		"\tr.lease.keep()\n\treturn err", "\treturn err",
+		engineTests, "TestAnEndThatCannotBeWritten",
+	},
+	{
+		"a plan is used once", "engine/lease.go",
+		"if _, err := tx.Operation(p.ID); err == nil {", "if _, err := tx.Operation(p.ID); err == nil && false {",
+		engineTests, "TestPlanIsUsedOnce",
+	},
+	{
+		"a stale plan is not applied", "engine/apply.go",
+		"if plan.Fingerprint() != shown.Fingerprint() {", "if false {",
+		engineTests, "TestStalePlanChangesNothing",
+	},
+	{
+		"the fingerprint holds the facts", "engine/plan.go",
+		"}{p.Verb, p.Target, facts, p.Phases, p.Blockers}", "}{p.Verb, p.Target, facts[:0], p.Phases, p.Blockers}",
+		engineTests, "TestStalePlanChangesNothing|TestSetModel|TestNoUndo|TestTheFingerprintHoldsEveryFact",
+	},
+	{
+		"a blocked plan is not applied", "engine/apply.go",
+		"if !shown.Applicable() {", "if false {",
+		engineTests, "TestHandoverRefusals|TestStopRefusals",
+	},
+	// Undo and commit.
+	{
+		"what failed is undone", "engine/units.go",
+		"r.unwind(ctx, u.steps[:i+1])", "_ = i",
+		engineTests, random,
+	},
+	{
+		"the failed step is undone too", "engine/units.go",
+		"r.unwind(ctx, u.steps[:i+1])", "r.unwind(ctx, u.steps[:i])",
+		engineTests, "TestHandoverFailureBeforeTheCommit|TestHalfDoneSwap",
+	},
+	{
+		"undo runs in reverse", "engine/units.go",
+		"for i := len(steps) - 1; i >= 0; i-- {\n\t\ts := steps[i]", "for i := range steps {\n\t\ts := steps[i]",
+		engineTests, random,
+	},
+	{
+		"nothing is undone after the commit", "engine/units.go",
+		"\t\tif !committed {\n\t\t\tr.unwind", "\t\tif true {\n\t\t\tr.unwind",
+		engineTests, "TestNothingIsUndoneAfterTheCommit",
+	},
+	{
+		"a rollback leaves what committed", "engine/recover.go",
+		"\t\tif r.unitCommitted(u) {\n\t\t\tcontinue\n\t\t}", "",
+		engineTests, "TestRollbackLeavesWhatCommitted",
+	},
+	{
+		"a step that has an undo is undone", "engine/steptable.go",
+		"StepSwap:       {do: doSwap, undo: undoSwap, probe: probeSwap},", "StepSwap:       {do: doSwap, probe: probeSwap},",
+		engineTests, random + "|TestHalfDoneSwap",
+	},
+	{
+		"a step is on record before it is done", "engine/units.go",
+		"\tif err := r.note(ctx, s, StepStarted, nil, nil); err != nil {\n\t\treturn err\n\t}\n", "",
+		engineTests, "TestWhatWasShownIsWhatRuns",
+	},
+	{
+		"a commit stands with its event", "engine/handover_commit.go",
+		`return ev, r.event(tx, "seat.handover_completed", seat, s.Seat, ev)`, `_ = r.event(tx, "seat.handover_completed", seat, s.Seat, ev)` + "\n\treturn ev, nil",
+		engineTests, "TestACommitStandsWithItsEventOrNotAtAll",
+	},
+	{
+		"a transaction that fails leaves no row", "store/store.go",
+		"\tif err := fn(t); err != nil {\n\t\treturn err\n\t}\n\tif err := tx.Commit(); err != nil {\n\t\treturn db.writeError",
+		"\tif err := fn(t); err != nil {\n\t\t_ = tx.Commit()\n\t\treturn err\n\t}\n\tif err := tx.Commit(); err != nil {\n\t\treturn db.writeError",
+		engineTests, "TestACommitStandsWithItsEventOrNotAtAll|TestNoChangeWithoutItsEvent",
+	},
+	{
+		"a commit belongs to the planned occupant", "engine/seat_plan.go",
+		`if err == nil && genTag(seat.Generation) != s.Args["generation"] {`, "if false {",
+		engineTests, "TestACommitBelongsToThePlannedOccupant",
+	},
+	{
+		"the incumbent is kept for the undo window", "engine/handover_undo.go",
+		"return op.UndoUntil.IsZero() || op.UndoOpen(now) || !op.State.Ended()", "return op.UndoUntil.IsZero() || !op.State.Ended()",
+		engineTests, "TestAWindowThatNobodyClosedIsClosedLater",
+	},
+	// Identity and outcomes.
+	{
+		"a fork proves an id of its own", "engine/ready.go",
+		"if !id.Proven || id.Token.Empty() || SameNativeID(id.Token.Reveal(), start.Parent.Reveal()) {", "if !id.Proven || id.Token.Empty() {",
+		engineTests, "TestAForkProvesAnIDOfItsOwn",
+	},
+	{
+		"an id is compared however it is spelt", "engine/ready.go",
+		"SameNativeID(id.Token.Reveal(), start.Parent.Reveal()) {", "id.Token.Reveal() == start.Parent.Reveal() {",
+		engineTests, "TestAForkProvesAnIDOfItsOwn",
+	},
+	{
+		"an unproven fork is no fork", "engine/ready.go",
+		"if !id.Proven || id.Token.Empty() || SameNativeID", "if id.Token.Empty() || SameNativeID",
+		engineTests, "TestAForkProvesAnIDOfItsOwn",
+	},
+	{
+		"a parent's id prints redacted", "engine/occupant.go",
+		"func (t ParentToken) String() string { return redact(t.v) }", "func (t ParentToken) String() string { return t.v }",
+		engineTests, "TestTokensPrintRedacted",
+	},
+	{
+		"a token marshals redacted", "engine/occupant.go",
+		"func (t ResumeToken) MarshalJSON() ([]byte, error) { return json.Marshal(redact(t.v)) }", "func (t ResumeToken) MarshalJSON() ([]byte, error) { return json.Marshal(t.v) }",
+		engineTests, "TestTokensPrintRedacted",
+	},
+	{
+		"the parent's id is not stored on the child", "engine/ready.go",
+		`"source": string(id.Provenance), "token": id.Token.String()}`, `"source": string(id.Provenance), "token": l.parent.Reveal()}`,
+		engineTests, "TestForkNeverKeepsTheParentsToken",
+	},
+	{
+		"resumed needs a proof", "engine/ready.go",
+		"if !id.Proven || id.Token.Reveal() != start.Token.Reveal() {", "if false {",
+		engineTests, "TestResumedOnlyWithProof",
+	},
+	{
+		"another conversation is not resumed", "engine/ready.go",
+		"if !id.Proven || id.Token.Reveal() != start.Token.Reveal() {", "if !id.Proven {",
+		engineTests, "TestResumedOnlyWithProof",
+	},
+	{
+		"a start at a gate has no good outcome", "engine/commit.go",
+		"if l.session.Startup != StartupReady {", "if false {",
+		engineTests, "TestFreshLaunchAtAGateIsAttention|TestRestoreAfterACrash",
+	},
+	{
+		"a new occupant gives claimed work back", "engine/commit.go",
+		"if err := releaseClaims(tx, l.session.SeatID, l.session.Generation-1, r.e.d.Clock); err != nil {", "if err := error(nil); err != nil {",
+		engineTests, "TestANewOccupantGivesClaimedWorkBack",
+	},
+	{
+		"context arrives before the seat changes hands", "engine/handover_steps.go",
+		"if done, why = prover.Arrived(wait, p, h.Marker); done {", "if done, why = prover.Arrived(wait, p, h.Marker); true {",
+		engineTests, "TestHandoverFailureBeforeTheCommit",
+	},
+	// What cannot be told.
+	{
+		"unknown refuses a mutation", "engine/up.go",
+		"if w.inv.Server == Unknown {", "if false {",
+		engineTests, "TestUnknownRefusesEveryVerb|TestStopRefusals|TestCleanRefusals",
+	},
+	{
+		"unknown is not absent", "engine/world.go",
+		"\tcase inv.Server == Unknown:\n\t\treturn where{presence: Unknown, why", "\tcase inv.Server == Unknown:\n\t\treturn where{presence: Absent, why",
+		engineTests, "TestUnknownRefusesEveryVerb|TestStopRefusals",
+	},
+	{
+		"a stale sample compacts nothing", "engine/compact_enforce.go",
+		"case !u.Known || u.Stale || u.Generation != s.Generation:", "case !u.Known || u.Generation != s.Generation:",
+		engineTests, "TestJudgeManaged",
+	},
+	{
+		"another occupant's sample compacts nothing", "engine/compact_enforce.go",
+		"case !u.Known || u.Stale || u.Generation != s.Generation:", "case !u.Known || u.Stale:",
+		engineTests, "TestJudgeManaged",
+	},
+	{
+		"a seat that works is not compacted", "engine/compact_plan.go",
+		"\tcase ActivityBusy:\n\t\terr = Errorf(CodeMidWork", "\tcase ActivityBusy:\n\t\treturn nil\n\t\terr = Errorf(CodeMidWork",
+		engineTests, "TestCompactBlockers",
+	},
+	{
+		"a draft is not typed over", "engine/compact_plan.go",
+		`if draft, shown := r.InputBox(screen); shown && strings.TrimSpace(draft) != "" {`, `if draft, shown := r.InputBox(screen); shown && draft == "\x00" {`,
+		engineTests, "TestCompactBlockers",
+	},
+	// Dry runs.
+	{
+		"planning writes nothing", "engine/engine.go",
+		"\tif err := pl(ctx, e, w, p); err != nil {", "\t_ = e.d.Store.Write(ctx, func(tx Tx) error { return tx.SetMeta(\"seen\", p.ID) })\n\tif err := pl(ctx, e, w, p); err != nil {",
+		engineTests, "TestDryRunLeavesNoTrace|TestSeatDryRunsLeaveNoTrace",
+	},
+	{
+		"a dry run is not applied", "cmd/rig/mutate.go",
+		"\tif m.dryRun {\n\t\treturn c.showPlan(p)\n\t}", "\tif m.dryRun {\n\t\t_ = c.showPlan(p)\n\t}",
+		"./cmd/rig", "TestSeatDryRunsLeaveNoTrace",
+	},
+	{
+		"another fingerprint is not applied", "engine/plan.go",
+		"\tif now == shown {\n\t\treturn nil\n\t}", "\tif now != \"\" {\n\t\treturn nil\n\t}",
+		"./cmd/rig", "TestApplyNeedsTheFingerprintThatWasShown",
+	},
+	{
+		"a refused preview leaves no trace", "tui/wizard.go",
+		"\t\t\tw.onPlanned(msg)\n\t\t\tw.hide()\n", "\t\t\tw.onPlanned(msg)\n\t\t\tw.hide()\n\t\t\tif w.def.refused != nil && len(msg.plans) > 0 && !msg.plans[0].Applicable() {\n\t\t\t\treturn w.def.refused(m, msg.plans[0].Request, msg.err)\n\t\t\t}\n",
+		"./tui", "TestRefusedTokenIsNoted",
+	},
+	// The guard in the tmux server.
+	{
+		"a pane of another seat is left alone", "tmuxctl/guard.go",
+		`	add("#{@rig_seat}", g.Seat)`, "",
+		"./tmuxctl", "TestGuardFacts",
+	},
+	{
+		"a pane of another generation is left alone", "tmuxctl/guard.go",
+		`	add("#{@rig_gen}", g.Gen)`, "",
+		"./tmuxctl", "TestGuardFacts",
+	},
+	{
+		"a pane of another operation is left alone", "tmuxctl/guard.go",
+		`	add("#{@rig_op}", g.Op)`, "",
+		"./tmuxctl", "TestGuardFacts",
+	},
+	{
+		"a pane of another server is left alone", "tmuxctl/guard.go",
+		`	add("#{pid}-#{start_time}", string(g.Epoch))`, "",
+		"./tmuxctl", "TestGuardFacts",
+	},
+	{
+		"both panes of a swap are checked", "tmuxctl/pane.go",
+		`inner, err := second.words(two, swap, "")`, `inner, err := check{guard: engine.Guard{Pane: b.Pane, Seat: b.Seat}}.words(two, swap, "")`,
+		"./tmuxctl", "TestSwap",
+	},
+	// Papers.
+	{
+		"a packet overwrites nothing", "engine/packet/write.go",
+		"\tcase errors.Is(err, fs.ErrNotExist):\n\t\treturn nil", "\tcase true:\n\t\treturn nil",
+		"./engine/packet", "TestTargetThatExistsIsLeftAsItIs",
+	},
+	{
+		"a secret is redacted", "engine/packet/redact.go",
+		"\t\tout.WriteString(Marker)\n", "\t\tout.WriteString(text[hit.start:hit.end])\n",
+		"./engine/packet", "TestEveryFormIsRedacted|TestB93",
+	},
+	{
+		"a secret is seen across a cut", "engine/packet/redact.go",
+		"func RedactCut(text string) (string, Counts) { return redact(text, true) }", "func RedactCut(text string) (string, Counts) { return redact(text, false) }",
+		"./engine/packet", "TestSecretsAcrossACut",
+	},
+	{
+		"what becomes an argument is redacted", "engine/occupy.go",
+		"Prompt: r.e.redactPrompt(st.Prompt)", "Prompt: st.Prompt",
+		engineTests, "TestAnOpeningPromptIsRedacted",
+	},
+}
