@@ -122,7 +122,7 @@ var mutants = []mutant{
 	},
 	{
 		"the incumbent is kept for the undo window", "engine/handover_undo.go",
-		"return op.UndoUntil.IsZero() || op.UndoOpen(now) || !op.State.Ended()", "return op.UndoUntil.IsZero() || !op.State.Ended()",
+		"return op.UndoOpen(now) || !op.State.Ended()", "return !op.State.Ended()",
 		engineTests, "TestAWindowThatNobodyClosedIsClosedLater",
 	},
 	// Identity and outcomes.
@@ -225,7 +225,7 @@ var mutants = []mutant{
 	},
 	{
 		"another fingerprint is not applied", "engine/plan.go",
-		"\tif now == shown {\n\t\treturn nil\n\t}", "\tif now != \"\" {\n\t\treturn nil\n\t}",
+		`if shown == "" || now == shown {`, `if now != "" {`,
 		"./cmd/rig", "TestApplyNeedsTheFingerprintThatWasShown",
 	},
 	{
@@ -272,7 +272,7 @@ var mutants = []mutant{
 	},
 	{
 		"a secret is seen across a cut", "engine/packet/redact.go",
-		"func RedactCut(text string) (string, Counts) { return redact(text, true) }", "func RedactCut(text string) (string, Counts) { return redact(text, false) }",
+		"s := scanner{text: text, cut: cut, screen: theScreen()}", "s := scanner{text: text, screen: theScreen()}",
 		"./engine/packet", "TestSecretsAcrossACut",
 	},
 	{
