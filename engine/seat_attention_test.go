@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"rig/engine"
@@ -24,6 +25,20 @@ func (b *seatBench) attend(tb testing.TB) {
 	b.edit(tb, "dev.m0", func(seat *engine.Seat, s *engine.Session) {
 		s.Startup, s.StartupNote, seat.LastError = engine.StartupAttention, "trust_gate: a gate", "an old error"
 	})
+}
+
+// TestRestoreCheckNamesTheWayPastAGate: a client that asked something when it
+// started has no conversation on record until its attention is cleared.
+func TestRestoreCheckNamesTheWayPastAGate(t *testing.T) {
+	t.Parallel()
+	b := newSeatBench(t)
+	b.edit(t, "dev.m0", func(_ *engine.Seat, s *engine.Session) {
+		s.Startup, s.Token = engine.StartupAttention, engine.ResumeToken{}
+	})
+	rep, err := b.e.RestoreCheck(context.Background(), engine.RestoreCheckOptions{})
+	if err != nil || len(rep.Repairs) == 0 || !strings.Contains(rep.Repairs[0].Remedy, "rig seat clear-attention dev-m0@team") {
+		t.Errorf("%v %+v", err, rep.Repairs)
+	}
 }
 
 func TestClearAttentionByEvidence(t *testing.T) {

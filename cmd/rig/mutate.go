@@ -219,7 +219,7 @@ func (c *cli) showReceipt(rec *engine.Receipt) error {
 			word += " (" + s.Action + ")"
 		}
 		row := []string{"  " + s.Seat, word}
-		if s.Binding != engine.BindingNone && (s.Error != nil || s.Binding != engine.BindingUnchanged) {
+		if s.Binding != engine.BindingNone && string(s.Binding) != s.Action && (s.Error != nil || s.Binding != engine.BindingUnchanged) {
 			row = append(row, "binding "+string(s.Binding))
 		}
 		rows = append(rows, row)
