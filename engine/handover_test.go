@@ -297,6 +297,45 @@ func TestCutOffHandover(t *testing.T) {
 	}
 }
 
+// TestCutOffHandoverOnAnotherServer cuts an operation off and then loses the tmux server with every pane in it. Both
+// ways to close it still work, hold nothing back, and the seat is said to be lost, with what brings it back.
+func TestCutOffHandoverOnAnotherServer(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{"freeze", "create", "swap", "rebind", "go"} {
+		for _, verb := range []engine.Verb{engine.VerbFinish, engine.VerbRollback} {
+			if at == "go" && verb == engine.VerbRollback {
+				continue // there is no way back any more
+			}
+			t.Run(at+" "+string(verb), func(t *testing.T) {
+				t.Parallel()
+				b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+				defer b.close(t)
+				b.run(t, upRequest())
+				id := b.crash(t, handoverRequest("dev.m0", "fresh"), at)
+				b.reboot()
+				b.run(t, request(verb, id, struct{}{}))
+				if op, _, err := b.e.Operation(context.Background(), id); err != nil || !op.State.Ended() {
+					t.Errorf("the operation is %s, %v", op.State, err)
+				}
+				if n := b.leases(); n != 0 {
+					t.Errorf("%d leases are left", n)
+				}
+				f, err := b.e.Fleet(context.Background())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(f.Attention) == 0 || f.Attention[0].Class != engine.AttnLost || f.Attention[0].Remedy == "" {
+					t.Errorf("what needs a person: %+v", f.Attention)
+				}
+				b.run(t, request(engine.VerbUp, "team", engine.UpArgs{Spec: "team"}))
+				if s := b.seat(t, "dev.m0"); s.Life != engine.LifeRunning {
+					t.Errorf("the seat is %s", s.Life)
+				}
+			})
+		}
+	}
+}
+
 // crash applies a request in a goroutine that stops for ever at the beginning of
 // a step, declares its owner dead, and gives the operation.
 func (b *bench) crash(tb testing.TB, req engine.Request, step string) string {
