@@ -1,19 +1,23 @@
 package engine
 
-import (
-	"regexp"
-	"strings"
-)
-
-// nameRE is the form of a rig, pod or member name: what tmux, the shell and the
-// address syntax all carry unchanged.
-var nameRE = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*$`)
+import "strings"
 
 // MaxNameLen is the longest rig, pod or member name, in bytes.
 const MaxNameLen = 64
 
-// ValidName reports whether s may name a rig, a pod or a member.
-func ValidName(s string) bool { return len(s) <= MaxNameLen && nameRE.MatchString(s) }
+// ValidName reports whether s may name a rig, a pod or a member: ASCII letters and
+// digits, and from the second place on '-' and '_'. That is what tmux, the shell
+// and the address syntax all carry unchanged.
+func ValidName(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		word := c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !word && (i == 0 || c != '-' && c != '_') {
+			return false
+		}
+	}
+	return s != "" && len(s) <= MaxNameLen
+}
 
 // Address is the canonical address of a seat, pod-member@rig. It is also the
 // name of the seat's tmux session. It is derived, never split: both names may

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"rig/engine"
@@ -44,5 +45,16 @@ func TestALookTakesNothingForLostThatCameMeanwhile(t *testing.T) {
 	b.faults.Fail = nil
 	if f, err = b.e.Fleet(context.Background()); err != nil || f.Seats()[1].Life != engine.LifeLost {
 		t.Errorf("a pane that is gone: %+v %v", f.Seats()[1].Life, err)
+	}
+}
+
+func TestValidName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a": true, "Z9": true, "0": true, "a-b_c": true, "": false, "-a": false, "_a": false, "a.b": false, "a@b": false, "a b": false,
+		"é": false, "a\n": false, "a\x00": false, "a[": false, "a`": false, "a{": false, strings.Repeat("x", 64): true, strings.Repeat("x", 65): false,
+	} {
+		if engine.ValidName(name) != want {
+			t.Errorf("%q: want %v", name, want)
+		}
 	}
 }

@@ -80,7 +80,11 @@ const recentEvents = 50
 
 // readRecord reads the record anew if it changed; true when it did.
 func (o *observer) readRecord(ctx context.Context) bool {
-	mark, err := o.e.d.Store.Changed(ctx)
+	var mark int64
+	var err error
+	if !o.once { // whoever looks once need not know what comes after, nor open a connection for it
+		mark, err = o.e.d.Store.Changed(ctx)
+	}
 	if err == nil && mark == o.recMark && o.recErr == nil {
 		return false
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -12,7 +13,7 @@ import (
 const maxMeasure = 100
 
 // listMark is what a list item or a row of the footer begins with.
-var listMark = regexp.MustCompile(`^\s*(?:- \[[ x]\] |[-*] |\d+\. )`)
+var listMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:- \[[ x]\] |[-*] |\d+\. )`) })
 
 // markdown renders a text for the terminal on standard output: headings stand out,
 // items hang, lines break between words. Without a terminal, and for a script, the
@@ -63,7 +64,7 @@ func renderMarkdown(text string, width int, color bool) string {
 
 // item hangs a list item behind its mark.
 func item(line string, width int) string {
-	mark := listMark.FindString(line)
+	mark := listMark().FindString(line)
 	rest := line[len(mark):]
 	switch strings.TrimSpace(mark) {
 	case "-", "*":
