@@ -66,8 +66,11 @@ func TestTheDeadDoNotWalk(t *testing.T) {
 		state  engine.StepState
 		finish bool
 	}{
-		{"ready", engine.StepStarted, false}, {"swap", engine.StepStarted, false}, {"rebind", engine.StepStarted, false},
-		{"rebind", engine.StepDone, true}, {"retire", engine.StepStarted, true},
+		{"ready", engine.StepStarted, false},
+		{"swap", engine.StepStarted, false},
+		{"rebind", engine.StepStarted, false},
+		{"rebind", engine.StepDone, true},
+		{"retire", engine.StepStarted, true},
 	} {
 		t.Run(c.at, func(t *testing.T) {
 			b := newBench(t, t.TempDir(), engine.RuntimeClaude)

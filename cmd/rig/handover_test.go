@@ -239,24 +239,22 @@ func killedAt(t *testing.T, source, at string, committed bool) {
 	w.must("send", "dev.impl", "are you there", "--verify")
 }
 
-// TestFiftyHandoversAtOnce lets fifty processes plan the same handover, and then
-// all apply at the same moment: one does it.
-func TestFiftyHandoversAtOnce(t *testing.T) {
-	w := newWorld(t)
-	w.must("up", w.spec("many", "sh:terminal"))
+// race lets n processes plan the same verb, and then all apply at the same moment.
+// It gives how many did it, and the codes of the others.
+func (w *world) race(n int, words ...string) (won int, refused map[string]int) {
+	w.t.Helper()
 	gate := filepath.Join(w.dir, "gate")
 	if err := os.Mkdir(gate, 0o700); err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	w.setenv("TEST_BARRIER", gate)
-	const n = 50
 	results := make([]receiptDoc, n)
 	var wg sync.WaitGroup
 	for i := range n {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			w.into(&results[i], "handover", "dev.sh", "--reason", "race")
+			w.into(&results[i], words...)
 		}()
 	}
 	w.eventually("all have planned", func() (bool, string) {
@@ -264,11 +262,11 @@ func TestFiftyHandoversAtOnce(t *testing.T) {
 		return len(list) == n, fmt.Sprint(len(list))
 	})
 	if err := os.WriteFile(filepath.Join(gate, "open"), nil, 0o600); err != nil {
-		t.Fatal(err)
+		w.t.Fatal(err)
 	}
 	wg.Wait()
 	w.setenv("TEST_BARRIER", "")
-	won, refused := 0, map[string]int{}
+	refused = map[string]int{}
 	for _, r := range results {
 		if r.OK {
 			won++
@@ -276,6 +274,16 @@ func TestFiftyHandoversAtOnce(t *testing.T) {
 		}
 		refused[r.Code]++
 	}
+	return won, refused
+}
+
+// TestFiftyHandoversAtOnce lets fifty processes plan the same handover, and then
+// all apply at the same moment: one does it.
+func TestFiftyHandoversAtOnce(t *testing.T) {
+	w := newWorld(t)
+	w.must("up", w.spec("many", "sh:terminal"))
+	const n = 50
+	won, refused := w.race(n, "handover", "dev.sh", "--reason", "race")
 	if won != 1 || refused["operation_in_progress"]+refused["plan_stale"] != n-1 {
 		t.Fatalf("%d succeeded, refusals %v", won, refused)
 	}

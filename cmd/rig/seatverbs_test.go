@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 )
 
@@ -427,38 +426,8 @@ func TestSeatDryRunsLeaveNoTrace(t *testing.T) {
 func TestManyStopsOfOneSeat(t *testing.T) {
 	w := newWorld(t)
 	w.must("up", w.spec("many", "a:terminal", "b:terminal"))
-	gate := filepath.Join(w.dir, "gate")
-	if err := os.Mkdir(gate, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	w.setenv("TEST_BARRIER", gate)
 	const n = 12
-	results := make([]receiptDoc, n)
-	var wg sync.WaitGroup
-	for i := range n {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			w.into(&results[i], "seat", "stop", "dev.a", "--reason", "race")
-		}()
-	}
-	w.eventually("all have planned", func() (bool, string) {
-		list, _ := filepath.Glob(filepath.Join(gate, "planned-*"))
-		return len(list) == n, fmt.Sprint(len(list))
-	})
-	if err := os.WriteFile(filepath.Join(gate, "open"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	wg.Wait()
-	w.setenv("TEST_BARRIER", "")
-	won, refused := 0, map[string]int{}
-	for _, r := range results {
-		if r.OK {
-			won++
-			continue
-		}
-		refused[r.Code]++
-	}
+	won, refused := w.race(n, "seat", "stop", "dev.a", "--reason", "race")
 	if won != 1 || refused["operation_in_progress"]+refused["plan_stale"]+refused["session_not_live"] != n-1 {
 		t.Fatalf("%d succeeded, refusals %v", won, refused)
 	}
