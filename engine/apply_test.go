@@ -335,8 +335,10 @@ func TestRandomHistories(t *testing.T) {
 				seen++
 				return seen-1 == nth, half
 			}
-			rec, err := b.e.Apply(context.Background(), p, b.rival(rt, req, rapid.IntRange(1, 25).Draw(rt, "rival at")))
+			rival, refused := b.rival(req, rapid.Int64Range(1, 25).Draw(rt, "rival at"))
+			rec, err := b.e.Apply(context.Background(), p, rival)
 			b.faults.Fail = nil
+			refused(rt)
 			b.invariants(rt, rec, err)
 		}
 	})

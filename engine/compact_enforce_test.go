@@ -37,6 +37,7 @@ func TestJudgeManaged(t *testing.T) {
 		"below re-arms":     {with(func(s *engine.SeatView) { s.Usage = known(10, 1_000_000); s.Usage.Generation = 1 }), policy, engine.ManagedState{Generation: 1, Latched: true}, false, engine.ReasonBelow, false},
 		"no sample":         {with(func(s *engine.SeatView) { s.Usage = engine.Usage{} }), policy, engine.ManagedState{Generation: 1}, false, "no_usage_data", false},
 		"stale":             {with(func(s *engine.SeatView) { s.Usage.Stale = true }), policy, engine.ManagedState{Generation: 1}, false, "no_usage_data", false},
+		"another's sample":  {with(func(s *engine.SeatView) { s.Usage.Generation = 7 }), policy, engine.ManagedState{Generation: 1}, false, "no_usage_data", false},
 		"stale keeps latch": {with(func(s *engine.SeatView) { s.Usage.Stale = true }), policy, engine.ManagedState{Generation: 1, Latched: true}, false, "no_usage_data", true},
 		"busy":              {with(func(s *engine.SeatView) { s.Activity.State = engine.ActivityBusy }), policy, engine.ManagedState{Generation: 1}, false, "mid_work", false},
 		"waiting":           {with(func(s *engine.SeatView) { s.Activity.State = engine.ActivityWaiting }), policy, engine.ManagedState{Generation: 1}, false, "mid_work", false},

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 
 	"pgregory.net/rapid"
 
@@ -36,18 +37,27 @@ func (t shakyTx) AppendEvent(e engine.Event) (int64, error) {
 
 // rival gives a progress that, at the nth report of an operation, applies a plan of
 // the same request, made before: the operation holds its leases, so it is refused.
-func (b *bench) rival(rt *rapid.T, req engine.Request, nth int) func(engine.OpProgress) {
+// check says afterwards whether it was. Reports come from several goroutines.
+func (b *bench) rival(req engine.Request, nth int64) (progress func(engine.OpProgress), check func(*rapid.T)) {
 	p, err := b.e.Plan(context.Background(), req)
 	if err != nil || !p.Applicable() {
-		return nil
+		return nil, func(*rapid.T) {}
 	}
-	reports := 0
-	return func(engine.OpProgress) {
-		if reports++; reports != nth {
-			return
+	var reports atomic.Int64
+	refused := make(chan error, 1)
+	progress = func(engine.OpProgress) {
+		if reports.Add(1) == nth {
+			_, err := b.e.Apply(context.Background(), p, nil)
+			refused <- err
 		}
-		if _, err := b.e.Apply(context.Background(), p, nil); engine.CodeOf(err) != engine.CodeInProgress {
-			rt.Fatalf("a second %s during the first: %v", req.Verb, err)
+	}
+	return progress, func(rt *rapid.T) {
+		select {
+		case err := <-refused:
+			if engine.CodeOf(err) != engine.CodeInProgress {
+				rt.Fatalf("a second %s during the first: %v", req.Verb, err)
+			}
+		default:
 		}
 	}
 }

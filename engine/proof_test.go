@@ -320,6 +320,7 @@ func TestDeathNeedsProof(t *testing.T) {
 		}
 	}
 	b.procs.Blind(false)
+	b.procs.Become(1, "later") // its pid is somebody else's now
 	if rec, err := b.e.Rollback(context.Background(), op, nil); err != nil || rec.Operation.State != engine.OpRolledBack {
 		t.Errorf("%+v %v", rec, err)
 	}

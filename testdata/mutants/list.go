@@ -122,7 +122,7 @@ var mutants = []mutant{
 	},
 	{
 		"the incumbent is kept for the undo window", "engine/handover_undo.go",
-		"return op.UndoOpen(now) || !op.State.Ended()", "return !op.State.Ended()",
+		"return op.UndoOpen(now) || !op.State.Ended()", "return op.UndoOpen(now) && false || !op.State.Ended()",
 		engineTests, "TestAWindowThatNobodyClosedIsClosedLater",
 	},
 	// Identity and outcomes.
@@ -158,7 +158,7 @@ var mutants = []mutant{
 	},
 	{
 		"resumed needs a proof", "engine/ready.go",
-		"if !id.Proven || id.Token.Reveal() != start.Token.Reveal() {", "if false {",
+		"if !id.Proven || id.Token.Reveal() != start.Token.Reveal() {", "if id.Token.Reveal() != start.Token.Reveal() && false {",
 		engineTests, "TestResumedOnlyWithProof",
 	},
 	{
@@ -178,7 +178,7 @@ var mutants = []mutant{
 	},
 	{
 		"context arrives before the seat changes hands", "engine/handover_steps.go",
-		"if done, why = prover.Arrived(wait, p, h.Marker); done {", "if done, why = prover.Arrived(wait, p, h.Marker); true {",
+		"if done, why = prover.Arrived(wait, p, h.Marker); done {", "if done, why = prover.Arrived(wait, p, h.Marker); done || true {",
 		engineTests, "TestHandoverFailureBeforeTheCommit",
 	},
 	// What cannot be told.
@@ -190,7 +190,7 @@ var mutants = []mutant{
 	{
 		"unknown is not absent", "engine/world.go",
 		"\tcase inv.Server == Unknown:\n\t\treturn where{presence: Unknown, why", "\tcase inv.Server == Unknown:\n\t\treturn where{presence: Absent, why",
-		engineTests, "TestUnknownRefusesEveryVerb|TestStopRefusals",
+		engineTests, "TestUnknownIsNeverDrawnAsIdleOrDead",
 	},
 	{
 		"a stale sample compacts nothing", "engine/compact_enforce.go",

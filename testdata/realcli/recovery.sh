@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Recovery without a briefing: what a seat's next occupant has of its identity, its work, the next owner, the files and the constraints.
-# A Claude Code and a Codex seat with work in flight are restarted, handed over afresh, rebuilt, and the Claude one is compacted.
+# A Claude Code and a Codex seat with work in flight are restarted, handed over afresh, rebuilt, and the Claude one is compacted; and the
+# packet of each is given to an occupant of the other runtime.
 # Nobody tells the successor anything. Each fact is looked for where the successor has it: in its own conversation, as its client
 # keeps it (an opening prompt, a hook's context, what it resumed), or in the packet that this conversation names. A table at the end
 # says which was found where; a fact that is nowhere fails the run.
@@ -35,6 +36,8 @@ pods:
     members:
       - {id: impl, runtime: claude-code, agent_ref: "builtin:agent", profile: default, cwd: .}
       - {id: qa, runtime: codex, agent_ref: "builtin:agent", profile: default, cwd: .}
+      - {id: heir, runtime: codex, agent_ref: "builtin:agent", profile: default, cwd: .}
+      - {id: heiress, runtime: claude-code, agent_ref: "builtin:agent", profile: default, cwd: .}
       - {id: lead, runtime: terminal, agent_ref: "builtin:terminal", profile: none, cwd: .}
 YAML
 must 'the rig comes up' up spec.yaml --json
@@ -93,6 +96,37 @@ measure() {
   rows+=("$row")
   current=''
 }
+
+# across FROM TO RUNTIME: the packet of a seat goes, as an ordinary message, to an occupant of another runtime to whom nobody spoke. What
+# counts is its own request to the model; the stand-ins make none, so there it is the turn in its conversation. Identity is whose work
+# it takes up.
+across() {
+  local from=$1 to=$2 dir=$work/across-${1%%@*} seen=0 mark=0 log=$work/log/requests.jsonl part=$work/log/part row cell
+  current=$to
+  settled "$to"
+  does "$from: its packet is written for $3" restore-packet write --source-session "$from" --target "$dir" --target-runtime "$3" --json
+  does "$from: its packet is read" restore-packet read "$dir"
+  [ -e "$log" ] && mark=$(wc -l <"$log")
+  seen=$(cat "$(filed "$(recorded "$to" token)")" 2>/dev/null | wc -l)
+  R send "$to" "You take up the work of another seat. Its restore packet is in $dir: $answer" # that it arrives is measured
+  hold 10 '[ -n "$(filed "$(recorded "$to" token)")" ]' || true
+  settled "$to"
+  tail -n "+$((mark + 1))" "$log" 2>/dev/null | grep -F -- "$dir" >"$part"
+  cell=request
+  [ -s "$part" ] || { cell=turn; tail -n "+$((seen + 1))" "$(filed "$(recorded "$to" token)")" >"$part"; }
+  row="| packet of ${from%%@*} across runtimes | ${to%%@*} |"
+  for name in identity workflow owner file constraint; do
+    case $name in identity) needle=$from ;; workflow) needle=$workflow ;; owner) needle=$owner ;; file) needle=$file ;; constraint) needle=$constraint ;; esac
+    found=lost
+    if has "$part"; then found=$cell; elif has "$dir"/*.md; then found=packet; fi
+    row+=" $found |"
+    at_once "across, $to: $name is recovered" "[ $found != lost ]"
+  done
+  rows+=("$row")
+  current=''
+}
+across "$claude" dev-heir@rc codex
+across "$codex" dev-heiress@rc claude-code
 
 # ---- a restart: everything stops and comes back
 does 'the rig goes down' down rc --json
