@@ -129,6 +129,10 @@ func applyActions() []*action {
 			in: scopePreview, foot: 30, run: with((*wizard).plan),
 		},
 		{
+			id: "force", keys: []string{"f"}, label: "force", help: "plan it also over the guard that protects what is used, or no longer; asks for the word", group: groupDialog,
+			in: scopePreview, foot: 40, disabled: (*Model).whyNoForce, run: with((*wizard).force),
+		},
+		{
 			id: "confirm", keys: []string{"y"}, label: "yes, do it", help: "apply the plan that was shown", group: groupDialog,
 			in: scopeConfirm, foot: 10, disabled: (*Model).whyNotArmed, run: with((*wizard).confirm),
 		},

@@ -33,6 +33,8 @@ var imageStates = []state{
 	{"image-delete-preview", func(d *driver) { d.keys("7", "j", "j", "x") }},
 	{"image-delete-confirm", func(d *driver) { d.keys("7", "j", "j", "x", "a"); d.fire(guardTime); d.keys("agent") }},
 	{"image-delete-blocked", func(d *driver) { d.keys("7", "x") }},
+	{"image-delete-forced", func(d *driver) { d.keys("7", "x", "f") }},
+	{"image-delete-force-confirm", func(d *driver) { d.keys("7", "x", "f", "a"); d.fire(guardTime); d.keys("forc") }},
 	{"image-prune-preview", func(d *driver) { d.keys("7", "X") }},
 	{"image-prune-confirm", func(d *driver) { d.keys("7", "X", "a"); d.fire(guardTime); d.keys("agent im") }},
 	{"image-prune-receipt", func(d *driver) { pruneConfirmed(d) }},
@@ -244,4 +246,50 @@ func TestSeatScreenShowsTheLineage(t *testing.T) {
 	}
 	d.keys("j", "j", "i", "tab")
 	d.has("forked from  dev-impl@shop (generation 1)  1d ago, by ana")
+}
+
+// The guard of the library is overruled only by a key of its own, after the plan
+// said what is protected, and the last question asks for a word of its own.
+func TestForceHasAQuestionOfItsOwn(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	force := func() bool {
+		a, err := engine.DecodeArgs[engine.ImageArgs](request(d))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Force
+	}
+	d.keys("7", "x", "a")
+	if d.m.wizard().phase != phasePreview || force() {
+		t.Fatal("a protected image is to be deleted")
+	}
+	d.keys("f")
+	d.has("FORCED", "--force")
+	if !force() {
+		t.Error("the request is not forced")
+	}
+	d.keys("a")
+	d.fire(guardTime)
+	d.keys("agent-image:payments-expert:2")
+	d.fire(typePause)
+	d.keys("enter")
+	if _, _, done := d.c.Did(); len(done) > 0 {
+		t.Fatalf("the usual word applied it: %v", done)
+	}
+	d.keys("esc", "f")
+	if force() {
+		t.Error("force stays")
+	}
+	d.keys("f", "a")
+	d.fire(guardTime)
+	d.keys("force")
+	d.fire(typePause)
+	d.keys("enter")
+	if _, _, done := d.c.Did(); len(done) != 1 {
+		t.Errorf("applied: %v", done)
+	}
+	// Other verbs have no such key.
+	d = drive(t, tuitest.Fleet(7), options())
+	d.keys("D", "enter", "f")
+	d.has("nothing guards this verb")
 }

@@ -49,3 +49,14 @@ func TestPlainForksAndPrunes(t *testing.T) {
 		}
 	}
 }
+
+func TestPlainForcesOnlyWhenAskedTwice(t *testing.T) {
+	c := tuitest.New(tuitest.Fleet(7))
+	out := plainly(t, c, options(),
+		"agent-image delete agent-image:payments-expert:2", "force",
+		"agent-image delete agent-image:payments-expert:2", "over the guard", "agent-image:payments-expert:2",
+		"agent-image delete agent-image:payments-expert:2", "over the guard", "force")
+	if _, _, done := c.Did(); len(done) != 1 || !strings.Contains(out, "FORCED") {
+		t.Errorf("applied %v\n%s", done, out)
+	}
+}

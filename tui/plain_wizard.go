@@ -52,8 +52,14 @@ func (p *plain) wizard(def wizardDef, target string) {
 			return
 		}
 	}
-	for _, r := range w.requests(m) {
-		plan, err := m.c.Plan(m.ctx, r)
+	p.plan(w)
+}
+
+// plan makes the plans and proposes them.
+func (p *plain) plan(w *wizard) {
+	w.plans = nil
+	for _, r := range w.requests(p.m) {
+		plan, err := p.m.c.Plan(p.m.ctx, r)
 		if err != nil {
 			p.say("There is no plan: %s", clean(errorText(err)))
 			return
@@ -185,16 +191,30 @@ func (p *plain) propose(w *wizard) {
 		}
 		blocked += len(plan.Blockers)
 	}
+	canForce := w.def.force != nil && !w.forced
 	if blocked > 0 || len(w.plans) == 0 {
 		p.say("%s: nothing can be applied.", plural(blocked, "blocker"))
-		return
+		if !canForce {
+			return
+		}
 	}
 	word := w.nameNeeded()
 	if word == "" {
 		word = "yes"
 	}
-	p.say("Type %s to apply this; anything else leaves it.", word)
-	if line, ok := p.read(); !ok || line != word {
+	if blocked == 0 {
+		p.say("Type %s to apply this; anything else leaves it.", word)
+	}
+	if canForce {
+		p.say("Type over the guard to plan it for what is protected too; that is asked about again.")
+	}
+	line, ok := p.read()
+	switch {
+	case ok && canForce && line == "over the guard":
+		w.forced = true
+		p.plan(w)
+		return
+	case !ok || line != word || blocked > 0:
 		p.say("Left. Nothing was changed.")
 		return
 	}

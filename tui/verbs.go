@@ -103,7 +103,11 @@ func rigField(m *Model, s subject) *field {
 }
 
 func reasonField(required bool) *field {
-	return &field{id: "reason", label: "Reason", required: required, empty: "none given", help: "goes into the record, with your name"}
+	empty := "none given"
+	if required {
+		empty = "why, in a line"
+	}
+	return &field{id: "reason", label: "Reason", required: required, empty: empty, help: "goes into the record, with your name"}
 }
 
 func whyNoRigs(m *Model) string {

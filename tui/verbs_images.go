@@ -140,8 +140,13 @@ func imageUnpinDef() wizardDef {
 }
 
 func imageDeleteDef() wizardDef {
-	return onImage(engine.VerbImageDelete, "x", "delete", "Delete an agent image", "delete an image that nothing protects; the conversation itself stays", 24)
+	d := onImage(engine.VerbImageDelete, "x", "delete", "Delete an agent image", "delete an image that nothing protects; the conversation itself stays", 24)
+	d.force = forceImages
+	return d
 }
+
+// forceImages is --force: what the guard protects goes too.
+func forceImages(r *engine.Request) { r.Args = args(engine.ImageArgs{Force: true}) }
 
 func imagePruneDef() wizardDef {
 	return wizardDef{
@@ -153,6 +158,7 @@ func imagePruneDef() wizardDef {
 			}
 			return ""
 		},
+		force:  forceImages,
 		target: func(*Model, subject, answers) string { return "agent images" },
 		request: func(_ answers, target string) engine.Request {
 			return engine.Request{Target: target, Args: args(engine.ImageArgs{})}

@@ -31,6 +31,8 @@ type wizardDef struct {
 	target func(m *Model, s subject, a answers) string
 	// status, where set, says above the steps how a run stands.
 	status func(w *wizard, m *Model, cols int) []string
+	// force, where set, makes a request that goes over the guard of the verb.
+	force func(r *engine.Request)
 	// refused is told of an apply that was refused, never of a preview: that leaves no
 	// trace. nil = nobody needs to know.
 	refused func(m *Model, r engine.Request, cause error) tea.Cmd
@@ -85,7 +87,8 @@ type wizard struct {
 	at     int
 	phase  phase
 
-	asked  int // number of the planning request under way, 0 = none
+	forced bool // over a guard, because a person asked for that after seeing it
+	asked  int  // number of the planning request under way, 0 = none
 	silent bool
 	due    bool // a look at the facts is due
 	plans  []*engine.Plan
@@ -222,6 +225,9 @@ func (w *wizard) requests(m *Model) []engine.Request {
 		}
 		if out[i].Reason == "" {
 			out[i].Reason = a.text("reason")
+		}
+		if w.forced && w.def.force != nil {
+			w.def.force(&out[i])
 		}
 	}
 	return out

@@ -177,6 +177,19 @@ func (m *Model) whyNotArmed() string {
 	return ""
 }
 
+// force plans again over the guard that was shown, or back behind it.
+func (w *wizard) force(m *Model) tea.Cmd {
+	w.forced = !w.forced
+	return w.plan(m)
+}
+
+func (m *Model) whyNoForce() string {
+	if w := m.wizard(); w == nil || w.def.force == nil {
+		return "nothing guards this verb that could be overruled"
+	}
+	return ""
+}
+
 // ask goes on to the last question, which ignores keys for a moment.
 func (w *wizard) ask(m *Model) tea.Cmd {
 	w.phase, w.moved = phaseConfirm, nil
@@ -194,7 +207,7 @@ func (w *wizard) back(m *Model) tea.Cmd {
 	case w.phase != phaseAsk && len(w.fields) > 0:
 		w.drop()
 		w.hide()
-		w.phase, w.asked, w.moved, w.err = phaseAsk, 0, nil, nil
+		w.phase, w.asked, w.moved, w.err, w.forced = phaseAsk, 0, nil, nil, false
 		return nil
 	}
 	w.drop()
@@ -206,6 +219,9 @@ func (w *wizard) back(m *Model) tea.Cmd {
 func (w *wizard) nameNeeded() string {
 	if len(w.plans) == 0 {
 		return ""
+	}
+	if w.forced {
+		return "force"
 	}
 	if len(w.plans) > 1 {
 		return plural(len(w.plans), "seat")

@@ -151,8 +151,14 @@ func (w *wizard) question(m *Model, cols int) []string {
 			}
 		}
 	}
-	facts := plural(steps, "step") + " on " + plural(seats, "seat")
+	facts := plural(steps, "step")
+	if seats > 0 {
+		facts += " on " + plural(seats, "seat")
+	}
 	k := toneDim
+	if w.forced {
+		facts += ", over the guard"
+	}
 	if oneway > 0 {
 		facts += ", " + itoa(oneway) + " of them cannot be undone"
 		k = toneNeed

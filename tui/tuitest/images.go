@@ -133,6 +133,10 @@ func (c *Console) imagePlan(p *engine.Plan) bool {
 		p.Changes = []engine.Change{{Field: p.Target, Before: "not pinned", After: "pinned"}}
 		p.Unchanged = []string{"everything else of it"}
 	case engine.VerbImageDelete, engine.VerbImagePrune:
+		a, err := engine.DecodeArgs[engine.ImageArgs](p.Request)
+		if err != nil {
+			return false
+		}
 		name := "release-notes v1"
 		if strings.Contains(p.Target, "payments-expert") {
 			name = "payments-expert v2"
@@ -142,7 +146,10 @@ func (c *Console) imagePlan(p *engine.Plan) bool {
 		}}}
 		p.Changes = []engine.Change{{Field: "agent image " + name, Before: "6000 bytes, forked 0 times", After: "deleted"}}
 		p.Unchanged = []string{"every conversation of every client: images only point to them"}
-		if strings.Contains(p.Target, "payments-expert") {
+		if a.Force {
+			p.Command += " --force"
+			p.Warnings = append(p.Warnings, "FORCED: agent image payments-expert v2 is protected and is deleted all the same: pinned")
+		} else if strings.Contains(p.Target, "payments-expert") {
 			p.Block(engine.Errorf(engine.CodeImageInUse, "agent image payments-expert v2 is protected: pinned; referenced_by_rig_spec (/home/ana/rigs/shop.yaml)").
 				WithHint("unpin it, or take it out of what refers to it"))
 		}
