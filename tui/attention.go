@@ -241,7 +241,7 @@ func evidenceText(ev map[string]any) string {
 	parts := []string{}
 	for _, k := range keys {
 		if v := valueText(ev[k]); v != "" {
-			parts = append(parts, k+" "+v)
+			parts = append(parts, strings.ReplaceAll(k, "_", " ")+" "+v)
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -106,7 +106,7 @@ func compactionFacts(c engine.SeatCompaction) []fact {
 		}
 	}
 	if c.IdleOff {
-		out = append(out, fact{"idle-off", "idle", "its client does not compact by itself when idle, since this launch", toneDim, "", "context"})
+		out = append(out, fact{"idle-off", "idle", "its own idle compaction is off since this launch", toneDim, "", "context"})
 	}
 	if c.NextLaunch != "" {
 		out = append(out, fact{"next-launch", "next launch", clean(c.NextLaunch), toneDim, "", "context"})

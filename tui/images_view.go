@@ -32,7 +32,7 @@ func (s *imagesScreen) view(m *Model, w, h int) []string {
 		return m.unread(w, h, &s.lookup, "agent images")
 	case len(s.lib.Images)+len(s.lib.Faults) == 0:
 		return m.notice(w, h, "No agent image yet", "An image keeps a seat's conversation as a starting point for new seats.",
-			m.reg.hint("agent-image-create")+" keeps one. "+libraryWords(s.lib)+".")
+			m.reg.hint("agent-image-create")+" keeps one."+unreadWords(s.lib))
 	case len(s.rows) == 0:
 		return m.nothingMatches(w, h)
 	}
@@ -135,6 +135,16 @@ func sizeWord(n int64) string {
 		return itoa(int(n>>10)) + " KB"
 	}
 	return itoa(int(n)) + " B"
+}
+
+// unreadWords names what could not be read, with its reason; "" when nothing is.
+func unreadWords(l engine.ImageLibrary) string {
+	if len(l.Unread) == 0 {
+		return ""
+	}
+	u := l.Unread[0]
+	text := " " + plural(len(l.Unread), "spec") + " could not be read, the first: " + clean(u.File)
+	return text + " (" + clean(u.Why) + ")"
 }
 
 // libraryWords says how much was read.

@@ -77,7 +77,7 @@ func (m *Model) planLines(p *engine.Plan, cols int) []string {
 	each(engine.LineIntent, toneText, "  ", "")
 	section("changes", len(p.Changes), toneDim)
 	if len(p.Changes) > 0 {
-		out = append(out, m.changeTable(p.Changes, cols, "field")...)
+		out = append(out, m.changeTable(ownChanges(p), cols, "field")...)
 	}
 	section("steps", len(steps), toneDim)
 	out = append(out, m.planSteps(steps, cols)...)
@@ -91,21 +91,30 @@ func (m *Model) planLines(p *engine.Plan, cols int) []string {
 // planSteps draws the steps, with a line across where the way back ends.
 func (m *Model) planSteps(steps []engine.Line, cols int) []string {
 	var out []string
-	for _, l := range steps {
+	for i, l := range steps {
 		text := clean(l.Text)
 		switch l.Kind {
 		case engine.LinePhase:
 			out = append(out, m.brush.line(cols, false, seg{toneStrong, "  " + text}))
 		case engine.LineCommit:
 			head, tail, _ := strings.Cut(text, "  — ")
-			out = append(out, m.brush.line(cols, false, seg{toneText, "    " + m.brush.g.wait + " " + head}))
+			if i == len(steps)-1 { // there is nothing below
+				tail = "commit"
+			}
+			out = append(out, m.paragraph(toneText, "    "+m.brush.g.wait+" ", head, cols)...)
 			out = append(out, m.brush.line(cols, false, seg{toneNeed, "  " + strings.Repeat(m.brush.g.across, 4) + " " + tail + " " + strings.Repeat(m.brush.g.across, max(cols-width(tail)-8, 0))}))
 		default:
 			head, tail, found := strings.Cut(text, "  — ")
-			segs := []seg{{toneText, "    " + m.brush.g.wait + " " + head}}
-			if found {
-				segs = append(segs, seg{toneNeed, "  " + m.brush.g.dot + " " + tail})
+			if found && width(head)+width(tail)+10 > cols { // both are read, on lines of their own
+				out = append(out, m.paragraph(toneText, "    "+m.brush.g.wait+" ", head, cols)...)
+				out = append(out, m.paragraph(toneNeed, "      "+m.brush.g.dot+" ", tail, cols)...)
+				continue
 			}
+			if !found {
+				out = append(out, m.paragraph(toneText, "    "+m.brush.g.wait+" ", head, cols)...)
+				continue
+			}
+			segs := []seg{{toneText, "    " + m.brush.g.wait + " " + head}, {toneNeed, "  " + m.brush.g.dot + " " + tail}}
 			out = append(out, m.brush.line(cols, false, segs...))
 		}
 	}
@@ -123,18 +132,29 @@ func (m *Model) changeTable(changes []engine.Change, cols int, head string) []st
 	}
 	name = min(max(name, width(head)), cols/3)
 	half := (cols - name - 4 - 4) / 2
-	row := func(k tone, a, b, c string) string {
-		return m.brush.line(cols, false, seg{toneDim, "  " + pad(cutMiddle(a, name), name) + "  "}, seg{toneDim, pad(cutMiddle(b, half), half)},
-			seg{toneBorder, " " + pad(m.brush.g.arrow, 2) + " "}, seg{k, cutMiddle(c, half)})
-	}
-	out := []string{m.brush.line(cols, false, seg{toneDim, "  " + pad(head, name) + "  " + pad("now", half) + "    after"})}
+	now, after := "now", "after"
 	if head == "moved" {
-		out[0] = m.brush.line(cols, false, seg{toneDim, "  " + pad(head, name) + "  " + pad("shown", half) + "    now"})
+		now, after = "shown", "now"
 	}
+	out := []string{m.brush.line(cols, false, seg{toneDim, "  " + pad(head, name) + "  " + pad(now, half) + "    " + after})}
 	for _, c := range changes {
-		out = append(out, row(toneStrong, changeName(c), orNothing(c.Before), orNothing(c.After)))
+		before, then := wrap(orNothing(c.Before), half), wrap(orNothing(c.After), half)
+		label, arrow := cutMiddle(changeName(c), name), m.brush.g.arrow
+		for i := range max(len(before), len(then)) {
+			out = append(out, m.brush.line(cols, false, seg{toneDim, "  " + pad(label, name) + "  "}, seg{toneDim, pad(lineOf(before, i), half)},
+				seg{toneBorder, " " + pad(arrow, 2) + " "}, seg{toneStrong, lineOf(then, i)}))
+			label, arrow = "", ""
+		}
 	}
 	return out
+}
+
+// lineOf is one line of a text, "" after its end.
+func lineOf(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return ""
 }
 
 // changeStack is the table for narrow dialogs: one line for the field, one for
@@ -146,6 +166,19 @@ func (m *Model) changeStack(changes []engine.Change, cols int) []string {
 		out = append(out,
 			m.brush.line(cols, false, seg{toneDim, "  " + cutMiddle(changeName(c), cols-2)}),
 			m.brush.line(cols, false, seg{toneDim, "    " + cutMiddle(orNothing(c.Before), half)}, seg{toneBorder, " " + m.brush.g.arrow + " "}, seg{toneStrong, cutMiddle(orNothing(c.After), half)}))
+	}
+	return out
+}
+
+// ownChanges are the changes of a plan. When all are of the seat that the plan is
+// about, its name stands in the title and is not said again.
+func ownChanges(p *engine.Plan) []engine.Change {
+	out := append([]engine.Change(nil), p.Changes...)
+	for i := range out {
+		if out[i].Seat != p.Target {
+			return p.Changes
+		}
+		out[i].Seat = ""
 	}
 	return out
 }

@@ -150,7 +150,7 @@ func (m *Model) header() []string {
 // tabs names the screens; as room runs out their names are cut short, then only
 // the one that is shown has a name, then only it is there.
 func (m *Model) tabs(w int) []seg {
-	for _, form := range []tabForm{tabFull, tabShort, tabDigits} {
+	for _, form := range []tabForm{tabFull, tabShort, tabShortest, tabDigits} {
 		if row := m.tabRow(form); segsWidth(row) <= w {
 			return row
 		}
@@ -163,8 +163,9 @@ func (m *Model) tabs(w int) []seg {
 type tabForm int
 
 const (
-	tabFull tabForm = iota
-	tabShort
+	tabFull     tabForm = iota
+	tabShort            // the one that is shown has its whole name
+	tabShortest         // not even that one
 	tabDigits
 )
 
@@ -175,7 +176,10 @@ func (m *Model) tabRow(form tabForm) []seg {
 		switch {
 		case s.id == m.cur:
 			k = toneStrong
-		case form == tabShort:
+			if form == tabShortest {
+				name = s.short
+			}
+		case form == tabShort, form == tabShortest:
 			name = s.short
 		case form == tabDigits:
 			name = ""

@@ -44,7 +44,20 @@ func (w *wizard) view(m *Model, cols, rows int) []string {
 	if len(text) > room {
 		note = itoa(from+1) + "-" + itoa(min(from+room, len(text))) + " of " + itoa(len(text))
 	}
-	return m.brush.box(ww, h, w.frame(), []seg{{toneStrong, w.def.title}}, note, inset(m.brush.fill(body, inner, h-2)))
+	return m.brush.box(ww, h, w.frame(), w.heading(m), note, inset(m.brush.fill(body, inner, h-2)))
+}
+
+// heading is the title, with what the wizard is on where no question asks for it.
+func (w *wizard) heading(m *Model) []seg {
+	out := []seg{{toneStrong, w.def.title}}
+	switch n := len(w.who.seats); {
+	case !w.def.each || n == 0:
+	case n == 1 && m.seats[w.who.seats[0]] != nil:
+		out = append(out, seg{toneAccent, "  " + clean(m.seats[w.who.seats[0]].Address)})
+	default:
+		out = append(out, seg{toneAccent, "  " + plural(n, "seat")})
+	}
+	return out
 }
 
 func (w *wizard) frame() tone {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rig/engine"
+	"rig/specs"
 )
 
 func (c *cli) demoCmd() *cobra.Command {
@@ -168,8 +169,8 @@ func (d *demoRig) answerDialogs() error {
 
 // enter makes this process, and whatever it starts, live in the demo's world.
 func (d *demoRig) enter() error {
-	sim := func(kind string) string {
-		b, err := json.Marshal([]string{d.self, "agentsim", kind})
+	sim := func(kind ...string) string {
+		b, err := json.Marshal(append([]string{d.self, "agentsim"}, kind...))
 		if err != nil {
 			return ""
 		}
@@ -177,7 +178,7 @@ func (d *demoRig) enter() error {
 	}
 	for k, v := range map[string]string{
 		"HOME": d.home, "RIG_HOME": d.rigHome, "RIG_TMUX_SOCKET": d.socket, "RIG_CONFIG": filepath.Join(d.dir, "config.yaml"),
-		"RIG_CLAUDE_COMMAND": sim("claude"), "RIG_CODEX_COMMAND": sim("codex"), "PS1": "$ ", "SHELL": "/bin/sh",
+		"RIG_CLAUDE_COMMAND": sim("claude", "--permission-mode", "acceptEdits"), "RIG_CODEX_COMMAND": sim("codex"), "PS1": "$ ", "SHELL": "/bin/sh",
 	} {
 		if err := os.Setenv(k, v); err != nil {
 			return err
@@ -191,6 +192,42 @@ func (d *demoRig) enter() error {
 	return nil
 }
 
+// demoPolicy is what the seats of the demo are told around a compaction. A real one
+// needs no such words: these are directives of the stand-ins, so that a compaction
+// goes through its restore map and its audit as one with a model does.
+const demoPolicy = `policies:
+  claude_compaction:
+    enabled: true
+    threshold_percent: 80
+    pre_compact_instruction: "[[map]]"
+    message_inline: "[[tokens:42000]] [[say:I have restored from packet at .rig; resumed at step 2]]"
+    post_restore_audit_instruction: "[[say:FULL: the restore map and notes.md. Current work: the migration in both directions. Next owner: qa-review@demo.]]"
+`
+
+// spec writes the starter with the demo's own policy, and gives its path.
+func (d *demoRig) spec() (string, error) {
+	text, ok := specs.Open("demo")
+	if !ok {
+		return "", engine.Errorf(engine.CodeInternal, "this build has no starter demo").WithHint("use another build")
+	}
+	var out strings.Builder
+	skip := false
+	for line := range strings.Lines(string(text)) {
+		switch {
+		case line == "policies:\n":
+			skip = true
+			out.WriteString(demoPolicy)
+		case !strings.HasPrefix(line, " "):
+			skip = false
+		}
+		if !skip {
+			out.WriteString(line)
+		}
+	}
+	path := filepath.Join(d.dir, "demo.yaml")
+	return path, os.WriteFile(path, []byte(out.String()), 0o600)
+}
+
 func (d *demoRig) up(ctx context.Context) (*engine.Receipt, error) {
 	a, err := openApp(appWrite)
 	if err != nil {
@@ -198,7 +235,11 @@ func (d *demoRig) up(ctx context.Context) (*engine.Receipt, error) {
 	}
 	defer a.close()
 	m := mutation{reason: "demo"}
-	req, err := m.request(engine.VerbUp, "demo", engine.UpArgs{Spec: "demo", Cwd: d.project})
+	spec, err := d.spec()
+	if err != nil {
+		return nil, err
+	}
+	req, err := m.request(engine.VerbUp, "demo", engine.UpArgs{Spec: spec, Cwd: d.project})
 	if err != nil {
 		return nil, err
 	}
