@@ -61,11 +61,11 @@ func dialogActions() []*action {
 			in: scopePick | scopeChoose, foot: 10, run: (*Model).pick,
 		},
 		{
-			id: "pick-down", keys: []string{"down", "ctrl+n"}, label: "down", help: "next in a search list", group: groupDialog,
+			id: "pick-down", keys: []string{"down", "ctrl+n"}, label: "next", help: "next in a search list", group: groupDialog,
 			in: scopePick, foot: 20, run: func(m *Model) tea.Cmd { return m.move(move{by: 1}) },
 		},
 		{
-			id: "pick-up", keys: []string{"up", "ctrl+p"}, label: "up", help: "previous in a search list", group: groupDialog,
+			id: "pick-up", keys: []string{"up", "ctrl+p"}, label: "previous", help: "previous in a search list", group: groupDialog,
 			in: scopePick, foot: 21, run: func(m *Model) tea.Cmd { return m.move(move{by: -1}) },
 		},
 		{

@@ -62,7 +62,7 @@ func (m *Model) ring(f *engine.Fleet) tea.Cmd {
 func ringText(items []engine.AttentionItem) string {
 	text := "rig: "
 	if it := items[0]; len(items) == 1 {
-		text += joinWords(" ", it.Seat, it.OpID) + " waits for " + attentionLook(it.Class).word
+		text += joinWords(" ", it.Seat, it.OpID) + ", " + attentionLook(it.Class).word
 	} else {
 		text += itoa(len(items)) + " new things need you, first " + joinWords(" ", it.Seat, it.OpID)
 	}

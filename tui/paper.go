@@ -106,7 +106,7 @@ func (m *Model) onPapers(msg papersMsg) tea.Cmd {
 			return m.openPaper(msg.seat, msg.title+": "+clean(x.Label), x.Address)
 		}})
 	}
-	m.push(newPicker("Read of "+msg.title, false, items))
+	m.push(newPicker("What to read of "+msg.title, false, items))
 	return nil
 }
 

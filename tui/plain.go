@@ -155,7 +155,7 @@ func (p *plain) greet(f *engine.Fleet) {
 // item is one line of attention, with what resolves it.
 func (p *plain) item(it engine.AttentionItem) string {
 	target := joinWords(" ", clean(it.Seat), clean(it.OpID))
-	return "needs you: " + target + " waits for " + attentionLook(it.Class).word + ": " + clean(it.Reason) + ". " + clean(it.Remedy)
+	return "needs you: " + target + ", " + attentionLook(it.Class).word + ": " + strings.TrimSuffix(clean(it.Reason), ".") + ". " + clean(it.Remedy)
 }
 
 // command does one line; true ends the console.

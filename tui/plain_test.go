@@ -25,7 +25,7 @@ func TestPlainSaysWhatTheScreenShows(t *testing.T) {
 	out := plainly(t, c, options(), "help", "list codex", "seat dev-impl", "attention", "pressure", "events 3", "operations", "journal op-old1", "explain dev-qa status", "jump dev-qa", "nonsense", "seat nobody", "seat dev")
 	for _, want := range []string{
 		"1 rig, 7 seats, 6 running, 1 busy, 3 need you",
-		"needs you: dev-qa@shop waits for an answer: permission prompt",
+		"needs you: dev-qa@shop, an answer: permission prompt",
 		"jump SEAT",
 		"dev-review@shop: idle",
 		"state: * busy [registry, just now]",

@@ -107,10 +107,10 @@ func (m *Model) whyNoSendNow() string {
 		return "the message is being delivered"
 	case s.text.text() == "":
 		return "the message is empty"
-	case !s.fuse.ready:
-		return "a moment: text was still coming in"
 	case seat == nil || seat.Life != engine.LifeRunning:
 		return "the seat does not run any more"
+	case !s.fuse.ready && seat.Activity.Draft == "":
+		return "a moment: text was still coming in"
 	case seat.Activity.Draft != "":
 		return "a draft stands in its input box: it is never typed over. Jump there and send or clear it"
 	}

@@ -64,7 +64,11 @@ func (m *Model) serverLines(v *engine.SocketView) []readLine {
 	}
 	out := []readLine{{l.text(m.brush.g), clean(v.Socket), toneStrong}}
 	add := func(label, text string, k tone) { out = said(out, "  "+label, text, k) }
-	add("what", m.serverRole(v), toneText)
+	label := "what"
+	for _, role := range serverRoles(v) {
+		add(label, role, toneText)
+		label = ""
+	}
 	if v.State != engine.Present || len(v.Seats) > 0 {
 		add("because", clean(v.Why), l.tone)
 	}
@@ -83,17 +87,17 @@ func (m *Model) serverLines(v *engine.SocketView) []readLine {
 	return out
 }
 
-func (m *Model) serverRole(v *engine.SocketView) string {
-	var parts []string
+func serverRoles(v *engine.SocketView) []string {
+	var out []string
 	if v.Ours {
-		parts = append(parts, "this console works with it; what it launches goes here")
+		out = append(out, "this console works with it; what it launches goes here")
 	} else if len(v.Seats) > 0 {
-		parts = append(parts, "another server: seen from here, never changed from here")
+		out = append(out, "another server: seen from here, never changed from here")
 	}
 	if v.Console {
-		parts = append(parts, "this console runs in it")
+		out = append(out, "this console runs in it")
 	}
-	return strings.Join(parts, "; ")
+	return out
 }
 
 // serverAge reads the second half of an epoch, the server's start in Unix seconds.

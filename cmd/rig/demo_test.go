@@ -49,6 +49,31 @@ func TestDemoComesUpAndLeavesNothing(t *testing.T) {
 	}
 }
 
+// demoCompacts takes a seat of the demo through a whole compaction, which passes
+// its audit.
+func demoCompacts(w *world) {
+	w.t.Helper()
+	for _, step := range []struct {
+		keys []string
+		then string
+	}{
+		{nil, "76%"},
+		{[]string{"C"}, "Compact a seat  dev-lead@demo"},
+		{[]string{"Enter"}, "a apply"},
+		{[]string{"a"}, "type dev-lead@demo:"},
+		{[]string{"-l", "dev-lead@demo"}, "Enter applies the plan"},
+		{[]string{"Enter"}, "compacted and audited"},
+	} {
+		if step.keys != nil {
+			w.tmux(append([]string{"send-keys", "-t", "=demo:"}, step.keys...)...)
+		}
+		w.eventually("the demo shows "+step.then, func() (bool, string) {
+			out := w.tmux("capture-pane", "-p", "-t", "=demo:")
+			return strings.Contains(out, step.then), out
+		})
+	}
+}
+
 // TestDemoEndsWithItsTerminal: whatever ends the demo takes its own tmux server, its agents and its folder along. make gets
 // the signal of a terminal that is gone, keeps it to itself, and waits for the demo; and nothing at all tells who is killed.
 func TestDemoEndsWithItsTerminal(t *testing.T) {
@@ -60,7 +85,7 @@ func TestDemoEndsWithItsTerminal(t *testing.T) {
 		make bool
 		end  func(w *world, demo string)
 	}{
-		"its window is closed":                   {false, func(w *world, _ string) { w.tmux("kill-session", "-t", "=demo:") }},
+		"its window is closed":                   {false, func(w *world, _ string) { demoCompacts(w); w.tmux("kill-session", "-t", "=demo:") }},
 		"through make, its tmux server is ended": {true, func(w *world, _ string) { w.tmux("kill-server") }},
 		"it is killed":                           {false, func(w *world, demo string) { w.shell("kill", "-9", demo) }},
 	} {
