@@ -28,7 +28,9 @@ func TestTerminalRingsAndNotifies(t *testing.T) {
 	for _, s := range []*screen{loud, silent} {
 		s.shows("waiting")
 	}
-	rang := func(s *screen) string { return s.tmux("display-message", "-p", "-t", "terminal", "#{window_bell_flag}") }
+	rang := func(s *screen) string {
+		return s.tmux("display-message", "-p", "-t", "terminal", "#{window_bell_flag}")
+	}
 	w.eventually("the bell is heard", func() (bool, string) { got := rang(loud); return got == "1", got })
 	const text = "rig: dev-impl@ring, an answer"
 	want := "\x1bPtmux;\x1b\x1b]9;" + text + "\x1b\x1b\\\x1b\x1b]777;notify;rig;" + text + "\x1b\x1b\\\x1b\\\a"
@@ -57,7 +59,7 @@ func TestTerminalConsoleInAPopup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self, "tui", "--popup", "--client", client) //nolint:noctx // it ends with the popup, or with the server
+	cmd := exec.Command(self, "tui", "--popup", "--client", client) //nolint:noctx // it ends with the popup
 	cmd.Env = append(append([]string{}, w.env...), "TMUX="+w.socket+",0,0")
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
