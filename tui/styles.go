@@ -61,6 +61,9 @@ func (t theme) build() *theme {
 		if t.uniform {
 			k.colour, k.faint = t.barText, false
 		}
+		if k.colour == noColour { // the terminal's own ink is not known to stand out on our bar
+			k.colour = t.barText
+		}
 		t.onBar[i] = sgr(k, t.bar, t.bar == noColour)
 	}
 	return &t

@@ -189,8 +189,9 @@ func asciiLine(s string) string {
 			break
 		}
 		switch {
-		case w == 0 || len(seq) == 1:
+		case len(seq) == 1, w == 0 && seq[0] < utf8.RuneSelf:
 			b.WriteString(seq)
+		case w == 0: // a combining mark has no cell of its own
 		case seq == "…":
 			b.WriteByte('~')
 		case seq == "─":
