@@ -304,3 +304,41 @@ func TestResumeAndForkExcludeEachOther(t *testing.T) {
 		t.Error("a child with its parent's id")
 	}
 }
+
+// TestHandoverForksWhatTheSourceWritesNow: after /clear the client writes another
+// conversation than the one on record, and a handover by the seat's name takes
+// that one, as a fork of the seat does. Named by its id the old one is taken.
+func TestHandoverForksWhatTheSourceWritesNow(t *testing.T) {
+	const cleared = "99999999-9999-4999-8999-999999999999"
+	for _, byID := range []bool{false, true} {
+		b := newForkBench(t, engine.RuntimeClaude, engine.RuntimeClaude)
+		b.run(t, upRequest())
+		recorded := b.token(t, "dev.m1")
+		var taken string
+		b.rt.Named = func(p engine.Probe) engine.Identity {
+			id := engine.Identity{Token: engine.NewResumeToken(cleared), Proven: true, Provenance: engine.ProvenanceHook, Why: "as it writes now"}
+			if parent := p.Parent.Reveal(); parent != "" {
+				taken, id.Token = parent, p.Session.Token
+			}
+			return id
+		}
+		source, want := "fork:dev.m1", cleared
+		if byID {
+			source, want = "fork:"+recorded, recorded
+		}
+		p, err := b.e.Plan(context.Background(), handoverRequest("dev.m0", source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if told := strings.Contains(strings.Join(p.Warnings, "\n"), "moved to another conversation"); told == byID {
+			t.Errorf("%s: warnings %q", source, p.Warnings)
+		}
+		if rec := b.apply(t, p); !rec.OK || taken != want {
+			t.Errorf("%s took %q, want %q; receipt %+v", source, taken, want, rec)
+		}
+		opts, err := b.e.HandoverSources(context.Background(), b.seat(t, "dev.m0").ID)
+		if err != nil || len(opts) == 0 {
+			t.Errorf("the sources: %v %v", opts, err)
+		}
+	}
+}

@@ -13,6 +13,7 @@ type forkSource struct {
 	ref     string // as fork: takes it; never an id of its client
 	whose   string // on record: seat and generation
 	current bool   // it is the seat's present conversation
+	origin  origin // what is forked, and why nothing can be
 }
 
 // forkStart resolves fork:<ref> to a conversation that the record knows: a seat
@@ -32,18 +33,18 @@ func (h *handover) forkStart(ctx context.Context, st *seatStart) error {
 	case found.session.Runtime != h.seat.Runtime:
 		h.p.BlockSeat(h.address, Errorf("runtime_mismatch", "the source is %s, the seat is %s", found.session.Runtime, h.seat.Runtime).WithHint("fork within one runtime"))
 		return nil
-	case found.session.Token.Empty():
-		h.p.BlockSeat(h.address, Errorf("resume_token_unavailable", "no native id of %s is on record", found.whose).
-			WithHint("prompt it once, then try again; or use --source fresh"))
+	case found.origin.refuse != nil:
+		h.p.BlockSeat(h.address, asError(found.origin.refuse))
 		return nil
 	}
-	st.Start, st.Source = StartFork{Parent: NewParentToken(found.session.Token.Reveal())}, found.whose
+	st.Start, st.Source = StartFork{Parent: found.origin.parent}, found.whose
+	found.origin.block(h.p)
 	if found.seat.ID != h.seat.ID {
 		h.p.Warnings = append(h.p.Warnings, "the source is not the incumbent's own conversation: it is that of "+found.whose)
 	} else if !found.current {
 		h.p.Warnings = append(h.p.Warnings, "the source is a former conversation of the seat: that of "+found.whose)
 	}
-	h.p.AddFact("fork/source", found.session.ID)
+	h.p.AddFact("fork/source", found.session.ID+" "+tokenDigest(found.origin.parent))
 	h.p.Command = CommandLine("rig", "handover", h.address, "--source", "fork:"+found.ref, "--reason", h.p.Reason)
 	return nil
 }
@@ -54,12 +55,12 @@ func (h *handover) forkStart(ctx context.Context, st *seatStart) error {
 func (e *Engine) forkSource(ctx context.Context, w *world, ref string) (*forkSource, error) {
 	if seat, err := w.seat(ref); err == nil {
 		if s, ok := w.latest[seat.ID]; ok {
-			return newForkSource(w, seat, s), nil
+			return e.newForkSource(ctx, w, seat, s), nil
 		}
 	}
 	for _, s := range w.rec.Sessions {
 		if s.Name == ref {
-			return newForkSource(w, w.seats[s.SeatID], s), nil
+			return e.newForkSource(ctx, w, w.seats[s.SeatID], s), nil
 		}
 	}
 	var found *forkSource
@@ -70,8 +71,12 @@ func (e *Engine) forkSource(ctx context.Context, w *world, ref string) (*forkSou
 				return err
 			}
 			for _, s := range all {
-				if s.ID == ref || SameNativeID(s.Token.Reveal(), ref) {
-					found = newForkSource(w, seat, s)
+				if s.ID == ref {
+					found = e.newForkSource(ctx, w, seat, s)
+				} else if SameNativeID(s.Token.Reveal(), ref) {
+					found = onRecord(w, seat, s) // the operator means that very one
+				}
+				if found != nil {
 					return nil
 				}
 			}
@@ -81,11 +86,27 @@ func (e *Engine) forkSource(ctx context.Context, w *world, ref string) (*forkSou
 	return found, err
 }
 
-func newForkSource(w *world, seat Seat, s Session) *forkSource {
+// newForkSource takes the conversation that the occupant writes now, as a fork of
+// its seat does; of a former occupant, the one on record.
+func (e *Engine) newForkSource(ctx context.Context, w *world, seat Seat, s Session) *forkSource {
+	f := onRecord(w, seat, s)
+	if f.current && seat.Runtime != RuntimeTerminal {
+		f.origin = e.originAt(ctx, w, seat, false)
+	}
+	return f
+}
+
+// onRecord takes the conversation whose id the record holds.
+func onRecord(w *world, seat Seat, s Session) *forkSource {
 	f := &forkSource{session: s, seat: seat, whose: occupantName(w.address(seat), s.Generation)}
 	f.current = w.latest[seat.ID].ID == s.ID
 	if f.ref = s.ID; f.current {
 		f.ref = w.address(seat)
+	}
+	f.origin = origin{seat: seat, session: s, address: w.address(seat), parent: NewParentToken(s.Token.Reveal())}
+	if s.Token.Empty() {
+		f.origin.refuse = Errorf("resume_token_unavailable", "no conversation of %s is on record", f.whose).
+			WithHint("prompt it once, then try again; or use --source fresh")
 	}
 	return f
 }
@@ -182,7 +203,7 @@ func (e *Engine) forkOptions(ctx context.Context, w *world, seat Seat, out []Sou
 		for _, other := range w.rec.Seats {
 			if other.ID != seat.ID {
 				if s, ok := w.latest[other.ID]; ok && other.Runtime != RuntimeTerminal {
-					others = append(others, *newForkSource(w, other, s))
+					others = append(others, *e.newForkSource(ctx, w, other, s))
 				}
 				continue
 			}
@@ -191,7 +212,7 @@ func (e *Engine) forkOptions(ctx context.Context, w *world, seat Seat, out []Sou
 				return err
 			}
 			for _, s := range all {
-				f := newForkSource(w, other, s)
+				f := e.newForkSource(ctx, w, other, s)
 				if f.current {
 					own = append([]forkSource{*f}, own...)
 				} else if !s.Token.Empty() {
@@ -226,14 +247,14 @@ func (e *Engine) forkTrouble(ctx context.Context, seat Seat, f forkSource) strin
 	switch {
 	case f.session.Runtime != seat.Runtime:
 		return fmt.Sprintf("it is %s, the seat is %s", f.session.Runtime, seat.Runtime)
-	case f.session.Token.Empty():
+	case f.origin.refuse != nil:
 		return "no conversation of it is on record yet: prompt it once"
 	}
 	rt, err := e.runtime(seat.Runtime)
 	if err != nil {
 		return asError(err).Msg
 	}
-	from := parent{token: NewParentToken(f.session.Token.Reveal()), called: "it", source: f.whose}
+	from := parent{token: f.origin.parent, called: "it", source: f.whose}
 	line, err := rt.Line(LaunchRequest{Seat: seat, Address: f.whose, Start: withIDs(e.d.IDs, StartFork{Parent: from.token}), Env: e.d.Env})
 	if err != nil {
 		return asError(err).Msg
