@@ -26,7 +26,7 @@ type Config struct {
 // DefaultConfig gives the documented defaults.
 func DefaultConfig() Config {
 	return Config{
-		ReadyTimeout: 30 * time.Second, IdentifyWait: 6 * time.Second, Parallel: 16,
+		ReadyTimeout: 30 * time.Second, IdentifyWait: 6 * time.Second, Parallel: 24,
 		PaneWidth: 160, PaneHeight: 48, LeaseTTL: 15 * time.Second,
 		SubmitPause: 300 * time.Millisecond, VerifyTimeout: 5 * time.Second,
 		PollEvery: 2 * time.Second, UndoWindow: 10 * time.Minute, GateWait: time.Minute,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 )
@@ -292,7 +293,9 @@ func (r *run) settleIntents() {
 		s := SeatReceipt{Seat: i.Seat, Action: i.Action, Binding: BindingUnchanged, Evidence: map[string]any{"why": i.Reason}}
 		if i.Action == string(ContinuityAwaiting) {
 			s.Outcome = ContinuityAwaiting
-			s.Error = Errorf("awaiting_decision", "%s", i.Reason).WithHint("nothing was started and nothing was lost; decide and run it again")
+			_, rig, _ := strings.Cut(i.Seat, "@")
+			s.Error = Errorf("awaiting_decision", "%s", i.Reason).
+				WithHint("nothing was started and nothing was lost; `rig up %s --fresh %s` starts it afresh, on purpose", rig, i.Seat)
 		}
 		r.settle(s)
 	}

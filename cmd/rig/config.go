@@ -32,7 +32,7 @@ type config struct {
 	} `yaml:"terminal"`
 	Launch struct {
 		ReadyTimeout time.Duration `yaml:"ready_timeout" default:"30s" help:"how long a client may take to become ready"`
-		Parallel     int           `yaml:"parallel" default:"16" help:"seats that start at once"`
+		Parallel     int           `yaml:"parallel" default:"24" help:"seats that start at once"`
 		Width        int           `yaml:"width" default:"160" help:"columns of a new seat's pane"`
 		Height       int           `yaml:"height" default:"48" help:"lines of a new seat's pane"`
 	} `yaml:"launch"`
