@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -38,6 +39,18 @@ func blockedError(p *Plan) *Error {
 
 // applyHere runs the plan in this process.
 func (e *Engine) applyHere(ctx context.Context, shown *Plan, progress func(OpProgress)) (*Receipt, error) {
+	return e.underLease(ctx, shown, progress, func(now *Plan) error {
+		if now.Fingerprint() != shown.Fingerprint() {
+			return staleError(shown, now)
+		}
+		return nil
+	})
+}
+
+// underLease takes the leases of a plan, plans its request again, and runs that
+// plan if it passes the check. Of shown it needs the id, the request, the operator
+// and the leases.
+func (e *Engine) underLease(ctx context.Context, shown *Plan, progress func(OpProgress), check func(now *Plan) error) (*Receipt, error) {
 	l, err := e.takeLeases(ctx, shown)
 	if err != nil {
 		return nil, err
@@ -47,9 +60,11 @@ func (e *Engine) applyHere(ctx context.Context, shown *Plan, progress func(OpPro
 	if err != nil {
 		return nil, err
 	}
-	plan.ID, plan.CreatedAt = shown.ID, shown.CreatedAt
-	if plan.Fingerprint() != shown.Fingerprint() {
-		return nil, staleError(shown, plan)
+	if plan.ID = shown.ID; !shown.CreatedAt.IsZero() {
+		plan.CreatedAt = shown.CreatedAt
+	}
+	if err := check(plan); err != nil {
+		return nil, err
 	}
 	r := &run{e: e, plan: plan, lease: l, progress: progress, evidence: map[string]Evidence{}}
 	if err := r.begin(ctx); err != nil {
@@ -74,7 +89,7 @@ func (e *Engine) applyDetached(ctx context.Context, shown *Plan, progress func(O
 	if err := e.refuseHeld(ctx, shown); err != nil {
 		return nil, err
 	}
-	t := Ticket{OpID: shown.ID, Request: shown.Request, Fingerprint: shown.Fingerprint(), Build: e.d.Build}
+	t := Ticket{OpID: shown.ID, Request: shown.Request, Fingerprint: shown.Fingerprint(), Leases: shown.Leases, Basis: shown.Basis, Build: e.d.Build}
 	t.Request.Operator = shown.Operator
 	if err := e.d.Spawner.Spawn(ctx, t); err != nil {
 		return nil, err
@@ -82,29 +97,31 @@ func (e *Engine) applyDetached(ctx context.Context, shown *Plan, progress func(O
 	return e.Follow(ctx, shown.ID, progress)
 }
 
-// ApplyTicket is the body of the detached process: it plans the ticket's request
-// and applies it if the fingerprint still holds. A refusal before the journal is
-// left on record as a failed operation, so that the follower learns of it. begun
-// is called once, when the journal or the refusal is on record.
+// ApplyTicket is the body of the detached process: it takes the ticket's leases,
+// plans its request and applies it if that is still the plan of the ticket. A
+// refusal before the journal is left on record as a failed operation, so that the
+// follower learns of it. begun is called once, when the journal or the refusal is
+// on record.
 func (e *Engine) ApplyTicket(ctx context.Context, t Ticket, begun func()) (*Receipt, error) {
 	var once sync.Once
 	defer once.Do(begun)
-	shown, err := e.Plan(ctx, t.Request)
-	if err == nil {
-		shown.ID = t.OpID
-		switch {
-		case shown.Fingerprint() != t.Fingerprint:
-			err = e.otherBuild(t, staleError(shown, shown))
-		case !shown.Applicable():
-			err = blockedError(shown)
-		default:
-			var rec *Receipt
-			if rec, err = e.applyHere(ctx, shown, func(OpProgress) { once.Do(begun) }); err == nil {
-				return rec, nil
-			}
-		}
+	shown := &Plan{
+		ID: t.OpID, Request: t.Request, Verb: t.Request.Verb, Target: t.Request.Target, Operator: t.Request.Operator,
+		Leases: t.Leases, Basis: t.Basis,
 	}
-	return nil, e.recordRefusal(t, err)
+	rec, err := e.underLease(ctx, shown, func(OpProgress) { once.Do(begun) }, func(now *Plan) error {
+		switch {
+		case now.Fingerprint() != t.Fingerprint || !slices.Equal(now.Leases, t.Leases):
+			return e.otherBuild(t, staleError(shown, now))
+		case !now.Applicable():
+			return blockedError(now)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, e.recordRefusal(t, err)
+	}
+	return rec, nil
 }
 
 // Follow waits for an operation to end and gives its receipt. It returns
@@ -113,7 +130,7 @@ func (e *Engine) ApplyTicket(ctx context.Context, t Ticket, begun func()) (*Rece
 func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgress)) (*Receipt, error) {
 	var seen int64 = -1
 	var owner Owner
-	tick := time.NewTicker(20 * time.Millisecond)
+	tick := time.NewTicker(5 * time.Millisecond) // asking whether the record changed costs next to nothing
 	defer tick.Stop()
 	for {
 		now, err := e.d.Store.Changed(ctx)

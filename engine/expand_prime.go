@@ -137,6 +137,7 @@ func doPrimed(ctx context.Context, r *run, s Step) (Evidence, error) {
 	wait, cancel := context.WithTimeout(ctx, r.e.d.Config.ReadyTimeout)
 	defer cancel()
 	defer r.sight().forget(l.ref.Pane)
+	l.glance.now = true
 	why := ""
 	var screen []string
 	for {

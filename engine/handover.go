@@ -54,6 +54,9 @@ var handoverKinds = map[string]handoverKind{
 	"discovered": {ContinuityNone, false, "the operator prepared it; nothing is delivered and no continuity is claimed"},
 }
 
+// worldKey is where a plan keeps what it saw for a step that follows at once.
+const worldKey = "world"
+
 // planHandover plans the replacement of one occupant.
 func planHandover(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	args, err := DecodeArgs[HandoverArgs](p.Request)
@@ -77,6 +80,7 @@ func planHandover(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	p.Leases = []string{"seat:" + seat.ID}
 	p.SetInput("seatid/"+h.address, seat.ID)
 	p.SetInput("source", src)
+	p.SetInput(worldKey, w)
 	e.serverFact(w, p)
 	h.incumbent()
 	if src.Mode == "discovered" {

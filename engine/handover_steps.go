@@ -44,9 +44,12 @@ func (r *run) packetInput(ctx context.Context, s Step) (PacketInput, error) {
 	if err != nil {
 		return PacketInput{}, err
 	}
-	w, err := r.e.look(ctx)
-	if err != nil {
-		return PacketInput{}, err
+	v, _ := r.plan.Input(worldKey)
+	w, ok := v.(*world)
+	if !ok {
+		if w, err = r.e.look(ctx); err != nil {
+			return PacketInput{}, err
+		}
 	}
 	in, err := r.e.gather(ctx, w, seat, w.latest[seat.ID])
 	in.OpID, in.Reason, in.Operator = r.plan.ID, r.plan.Reason, r.plan.Operator.String()
@@ -156,6 +159,7 @@ func doArrive(ctx context.Context, r *run, s Step) (Evidence, error) {
 	wait, cancel := context.WithTimeout(ctx, r.e.d.Config.ReadyTimeout)
 	defer cancel()
 	defer r.sight().forget(l.ref.Pane)
+	l.glance.now = true
 	why := ""
 	for {
 		p, err := r.probeOf(wait, s, seat, l)
@@ -191,8 +195,26 @@ func (r *run) swapGuards(ctx context.Context, s Step) (incumbent, successor Guar
 	return incumbent, successor, inv, err
 }
 
+// bothGuards is swapGuards for the process that created the successor: it knows
+// both panes, and tmux checks them.
+func (r *run) bothGuards(ctx context.Context, s Step) (incumbent, successor Guard, err error) {
+	l, err := r.launch(s)
+	if err != nil {
+		return incumbent, successor, err
+	}
+	err = r.e.d.Store.Read(ctx, func(rd Reader) error {
+		b, err := rd.Binding(s.Args["seat_id"])
+		incumbent = Guard{Pane: b.Pane, Epoch: b.Epoch, Seat: b.SeatID, Gen: s.Args["generation"], DeadOK: true}
+		return err
+	})
+	successor = Guard{
+		Pane: l.ref.Pane, Epoch: l.ref.Epoch, Seat: l.session.SeatID, Gen: genTag(l.session.Generation), Op: r.plan.ID, PID: l.ref.PID,
+	}
+	return incumbent, successor, err
+}
+
 func doSwap(ctx context.Context, r *run, s Step) (Evidence, error) {
-	incumbent, successor, _, err := r.swapGuards(ctx, s)
+	incumbent, successor, err := r.bothGuards(ctx, s)
 	if err != nil {
 		return nil, err
 	}

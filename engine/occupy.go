@@ -43,6 +43,7 @@ type launched struct {
 	at        time.Time
 	gateSince time.Time // when a staged successor was first seen at a gate
 	screen    []string  // what the pane showed last
+	glance    glance    // the newest look at its pane
 }
 
 // occupySteps lists the steps that give a seat an occupant.

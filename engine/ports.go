@@ -67,7 +67,10 @@ type Ticket struct {
 	OpID        string  `json:"op_id"`
 	Request     Request `json:"request"`
 	Fingerprint string  `json:"fingerprint"`
-	Build       string  `json:"build,omitempty"` // the build that made the plan
+	// Leases are those of the plan: they are held before it is planned again.
+	Leases []string `json:"leases"`
+	Basis  []Fact   `json:"basis"`           // what it stands on, to tell what moved
+	Build  string   `json:"build,omitempty"` // the build that made the plan
 }
 
 // Occupants keeps the files through which a launch reaches the supervisor in

@@ -163,6 +163,9 @@ type Mux interface {
 	Inventory(ctx context.Context) Inventory
 	// Capture reads screens in one exchange; a pane that fails fails alone.
 	Capture(ctx context.Context, reqs []CaptureRequest) ([]CaptureResult, error)
+	// Look gives what Inventory and Capture would, of one exchange; screens only
+	// when the server is Present.
+	Look(ctx context.Context, reqs []CaptureRequest) (Inventory, []CaptureResult)
 	// HasSession asks for an exact session name.
 	HasSession(ctx context.Context, name string) (Presence, error)
 	// Create makes a detached session; an existing name is CodeSessionExists.

@@ -163,7 +163,10 @@ func TestNothingIsUndoneAfterTheCommit(t *testing.T) {
 func TestAForkProvesAnIDOfItsOwn(t *testing.T) {
 	const parent = "AbCdEf01-0000-4000-8000-00000000beef"
 	says := func(id string, proven bool) func(engine.Probe) engine.Identity {
-		return func(engine.Probe) engine.Identity {
+		return func(p engine.Probe) engine.Identity {
+			if p.Session.Generation == 1 { // the source itself
+				return engine.Identity{Token: engine.NewResumeToken(parent), Proven: true, Provenance: engine.ProvenanceHook}
+			}
 			return engine.Identity{Token: engine.NewResumeToken(id), Proven: proven, Provenance: engine.ProvenanceHook}
 		}
 	}

@@ -14,7 +14,7 @@ func (r *run) sight() *sight {
 
 // probeOf gathers what a runtime's judgement of a starting occupant needs.
 func (r *run) probeOf(ctx context.Context, s Step, seat Seat, l *launched) (Probe, error) {
-	inv, screen, err := r.sight().look(ctx, l.ref.Pane)
+	inv, screen, err := r.sight().look(ctx, l.ref.Pane, &l.glance)
 	if err != nil {
 		return Probe{}, err
 	}
@@ -73,6 +73,10 @@ func doReady(ctx context.Context, r *run, s Step) (Evidence, error) {
 		l.screen = p.Screen
 		got := rt.Ready(ctx, p)
 		l.readiness = got
+		if got.State != ReadyStarting && got.State != ReadyUnknown && !l.glance.fresh() {
+			l.glance.spent() // a verdict is given on what tmux shows now
+			continue
+		}
 		ev := Evidence{"state": string(got.State), "code": string(got.Code), "why": got.Why, "evidence": got.Evidence, "pid": l.session.PID}
 		switch got.State {
 		case ReadyYes:
@@ -185,6 +189,7 @@ func doIdentify(ctx context.Context, r *run, s Step) (Evidence, error) {
 	}
 	wait, cancel := context.WithTimeout(ctx, r.e.d.Config.IdentifyWait)
 	defer cancel()
+	l.glance.now = true // what proved that it is ready mostly names it too
 	for {
 		p, err := r.probeOf(wait, s, seat, l)
 		if err != nil && wait.Err() == nil {
@@ -192,6 +197,10 @@ func doIdentify(ctx context.Context, r *run, s Step) (Evidence, error) {
 		}
 		if err == nil {
 			if err := r.endedStart(s, p); err != nil {
+				if !l.glance.fresh() {
+					l.glance.spent()
+					continue
+				}
 				return Evidence{"proven": false}, err
 			}
 			l.identity, l.screen = rt.Identify(ctx, p), p.Screen

@@ -28,6 +28,7 @@ func leftAttention(s *SeatView, item func(class, detail, reason, remedy string, 
 // lastWords looks at a failed start once more: what the client said may have
 // reached its pane after the look that told of its end.
 func (r *run) lastWords(ctx context.Context, s Step, seat Seat, l *launched, rt Runtime, got Readiness, screen []string) (Readiness, []string) {
+	l.glance.spent()
 	p, err := r.probeOf(ctx, s, seat, l)
 	if err != nil || len(tail(p.Screen)) == 0 {
 		return got, screen

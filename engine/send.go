@@ -28,11 +28,11 @@ func (e *Engine) Send(ctx context.Context, ref, text string, verify bool) (Deliv
 		return Delivery{}, Errorf(CodeInvalid, "the message is longer than %d bytes or not UTF-8", maxMessage).
 			WithHint("put it in a file that the agent can read, and send the path")
 	}
-	t, err := e.target(ctx, ref)
+	t, screen, err := e.targetScreen(ctx, ref)
 	if err != nil {
 		return Delivery{}, err
 	}
-	if err := e.mayType(ctx, t); err != nil {
+	if err := e.mayType(ctx, t, screen); err != nil {
 		return Delivery{}, err
 	}
 	before := e.evidence(ctx, t)
@@ -52,31 +52,27 @@ func (e *Engine) Send(ctx context.Context, ref, text string, verify bool) (Deliv
 	return d, e.noteSend(ctx, t, d, len(text))
 }
 
-// submitFloor is the least time between a paste and its Enter: clients take keys
-// that follow text within about a tenth of a second as part of it.
-const submitFloor = 120 * time.Millisecond
-
-// settled waits until a pasted text stands in the client's input box, so that
-// Enter submits it. A box that cannot be read gets the whole pause.
+// settled waits until a pasted text stands in the client's input box: from then on
+// Enter submits it. Behind text that the client has not taken in yet Enter would
+// be part of it, so a box that cannot be read gets the whole pause.
 func (e *Engine) settled(ctx context.Context, t target) error {
 	limit := e.d.Config.SubmitPause
 	r, ok := t.rt.(draftReader)
-	if !ok || limit <= submitFloor {
+	if !ok {
 		return pause(ctx, limit)
 	}
-	if err := pause(ctx, submitFloor); err != nil {
-		return err
-	}
-	rest, cancel := context.WithTimeout(ctx, limit-submitFloor)
+	rest, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	for rest.Err() == nil {
+	for pause(rest, submitLook) == nil {
 		if draft, shown := r.InputBox(e.screen(rest, t.pane.ID)); shown && strings.TrimSpace(draft) != "" {
 			return nil
 		}
-		_ = pause(rest, 20*time.Millisecond) // its end is the limit's, which the loop asks for
 	}
 	return ctx.Err()
 }
+
+// submitLook is the time between looks for a pasted text.
+const submitLook = 10 * time.Millisecond
 
 // target is one seat as send, capture and wait need it.
 type target struct {
@@ -90,26 +86,45 @@ type target struct {
 
 // target resolves a reference to a live, bound pane.
 func (e *Engine) target(ctx context.Context, ref string) (target, error) {
-	w, err := e.look(ctx)
+	t, _, err := e.resolve(ctx, ref, func(*world) []CaptureRequest { return nil })
+	return t, err
+}
+
+// targetScreen is target with what the pane shows, in one exchange with tmux.
+func (e *Engine) targetScreen(ctx context.Context, ref string) (target, []string, error) {
+	t, shots, err := e.resolve(ctx, ref, func(w *world) []CaptureRequest {
+		if seat, err := w.seat(ref); err == nil && w.bindings[seat.ID].Pane != "" {
+			return []CaptureRequest{{Pane: w.bindings[seat.ID].Pane}}
+		}
+		return nil
+	})
+	if len(shots) != 1 || shots[0].Err != nil {
+		return t, nil, err
+	}
+	return t, shots[0].Lines, err
+}
+
+func (e *Engine) resolve(ctx context.Context, ref string, screens func(*world) []CaptureRequest) (target, []CaptureResult, error) {
+	w, shots, err := e.lookAt(ctx, screens)
 	if err != nil {
-		return target{}, err
+		return target{}, nil, err
 	}
 	seat, err := w.seat(ref)
 	if err != nil {
-		return target{}, err
+		return target{}, nil, err
 	}
 	t := target{seat: seat, session: w.latest[seat.ID], address: w.address(seat)}
 	at := w.locate(seat.ID)
 	switch {
 	case at.presence == Unknown:
-		return t, Errorf(CodeTmuxProbeFailed, "%s", at.why).On("", t.address).WithHint("`rig doctor` says what is wrong with tmux")
+		return t, nil, Errorf(CodeTmuxProbeFailed, "%s", at.why).On("", t.address).WithHint("`rig doctor` says what is wrong with tmux")
 	case at.presence == Absent:
-		return t, Errorf("session_missing", "the seat has no live pane: %s", at.why).On("", t.address).
+		return t, nil, Errorf("session_missing", "the seat has no live pane: %s", at.why).On("", t.address).
 			WithHint("`rig launch %s %s` starts it", w.rigs[seat.RigID].Name, seat.Logical())
 	}
 	t.guard, t.pane = w.guard(seat), at.pane
 	t.rt, err = e.runtime(seat.Runtime)
-	return t, err
+	return t, shots, err
 }
 
 func (t target) probe(e *Engine, screen []string) Probe {
@@ -135,11 +150,10 @@ func (e *Engine) screen(ctx context.Context, pane PaneID) []string {
 
 // mayType refuses to type where a message could answer a prompt, land in a dead
 // pane, or be appended to somebody's draft.
-func (e *Engine) mayType(ctx context.Context, t target) error {
+func (e *Engine) mayType(ctx context.Context, t target, screen []string) error {
 	if t.pane.Dead {
 		return Errorf(CodePaneDead, "its process has ended").On("send", t.address).WithHint("`rig seat clean %s`, then launch it again", t.address)
 	}
-	screen := e.screen(ctx, t.pane.ID)
 	act := t.rt.Activity(ctx, t.probe(e, screen))
 	switch act.State {
 	case ActivityWaiting:

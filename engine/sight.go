@@ -12,9 +12,35 @@ import (
 // less when they are few, so that a handover does not wait for its own eyes.
 const (
 	sightEvery = 80 * time.Millisecond
-	sightFew   = 20 * time.Millisecond
+	sightFew   = 5 * time.Millisecond
 	fewPanes   = 4
 )
+
+// What a step waits for mostly appears in files, which cost far less to read than
+// a look at tmux, which is a process: so it reads those several times for each
+// look. The rests between are shorter when few wait.
+const (
+	glances     = 10
+	glancesMany = 2
+	glanceFew   = 5 * time.Millisecond
+	glanceMany  = 40 * time.Millisecond
+)
+
+// glance is one waiting step's share of a look at tmux, and how often it has read
+// its files since.
+type glance struct {
+	round int // the look; 0 = none
+	times int
+	now   bool // the next one does not rest: a step has just begun
+	inv   Inventory
+	shot  []string
+}
+
+// fresh reports whether nothing was waited for since the look.
+func (g *glance) fresh() bool { return g.times == 0 }
+
+// spent makes the next look a new one.
+func (g *glance) spent() { g.round = 0 }
 
 // sight lets many waiting steps share one look at tmux: one inventory and one
 // batch of captures a round, whatever the number of seats that start. What a
@@ -38,9 +64,41 @@ func newSight(mux Mux) *sight {
 	return &sight{mux: mux, next: make(chan struct{}), panes: map[PaneID]int{}, shots: map[PaneID][]string{}}
 }
 
-// look waits for a round that began after the call and gives that pane's row and
-// screen. The second value is false when the pane is not there.
-func (s *sight) look(ctx context.Context, id PaneID) (Inventory, []string, error) {
+// again gives a step its last look once more, after a rest, or a newer one that
+// others have asked for; false when a new look is due.
+func (s *sight) again(ctx context.Context, id PaneID, g *glance) bool {
+	s.mu.Lock()
+	limit, rest := glances, glanceFew
+	if len(s.panes) > fewPanes {
+		limit, rest = glancesMany, glanceMany
+	}
+	shot, seen := s.shots[id]
+	switch {
+	case g.round == 0:
+		limit = 0
+	case seen && s.ended > g.round && s.panes[id] > 0:
+		*g = glance{round: s.ended, inv: s.inv, shot: shot}
+		s.mu.Unlock()
+		return true
+	}
+	s.mu.Unlock()
+	if g.times >= limit {
+		return false
+	}
+	g.times++
+	if g.now {
+		g.now = false
+		return true
+	}
+	return pause(ctx, rest) == nil
+}
+
+// look waits for a round that began after the call, or for the next glance of one
+// that this step has seen, and gives that pane's row and screen.
+func (s *sight) look(ctx context.Context, id PaneID, g *glance) (Inventory, []string, error) {
+	if s.again(ctx, id, g) {
+		return g.inv, g.shot, nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.panes[id]++
@@ -62,7 +120,8 @@ func (s *sight) look(ctx context.Context, id PaneID) (Inventory, []string, error
 		}
 		s.mu.Lock()
 	}
-	return s.inv, s.shots[id], nil
+	*g = glance{round: s.ended, inv: s.inv, shot: s.shots[id]}
+	return g.inv, g.shot, nil
 }
 
 // start lets rounds be made from now on; the lock is held. They belong to all who
@@ -138,14 +197,11 @@ func (s *sight) round(ctx context.Context) {
 	}
 	s.mu.Unlock()
 	slices.SortFunc(reqs, func(a, b CaptureRequest) int { return cmp.Compare(a.Pane, b.Pane) })
-	inv, shots := s.mux.Inventory(ctx), map[PaneID][]string{}
-	if inv.Server == Present {
-		if got, err := s.mux.Capture(ctx, reqs); err == nil {
-			for _, c := range got {
-				if c.Err == nil {
-					shots[c.Pane] = c.Lines
-				}
-			}
+	inv, got := s.mux.Look(ctx, reqs)
+	shots := map[PaneID][]string{}
+	for _, c := range got {
+		if c.Err == nil {
+			shots[c.Pane] = c.Lines
 		}
 	}
 	s.mu.Lock()

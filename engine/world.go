@@ -23,6 +23,13 @@ type world struct {
 
 // look reads the record and the inventory.
 func (e *Engine) look(ctx context.Context) (*world, error) {
+	w, _, err := e.lookAt(ctx, func(*world) []CaptureRequest { return nil })
+	return w, err
+}
+
+// lookAt is look with the screens that the record makes one want; they come in the
+// same exchange with tmux.
+func (e *Engine) lookAt(ctx context.Context, screens func(*world) []CaptureRequest) (*world, []CaptureResult, error) {
 	w := &world{now: e.d.Clock.Now()}
 	err := e.d.Store.Read(ctx, func(r Reader) error {
 		rec, err := r.Record()
@@ -30,12 +37,13 @@ func (e *Engine) look(ctx context.Context) (*world, error) {
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	w.inv = e.d.Mux.Inventory(ctx)
-	w.inv.Elsewhere = e.askElsewhere(ctx, w.rec.Bindings)
 	w.index()
-	return w, nil
+	inv, shots := e.d.Mux.Look(ctx, screens(w))
+	inv.Elsewhere = e.askElsewhere(ctx, w.rec.Bindings)
+	w.inv = inv
+	return w, shots, nil
 }
 
 func (w *world) index() {

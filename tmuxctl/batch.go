@@ -113,6 +113,10 @@ func spreadErrors(answers []answer, te *tmuxError, failed int) {
 // read is a fault beside the others.
 func (m *Mux) Inventory(ctx context.Context) engine.Inventory {
 	rows, inv := m.Rows(ctx)
+	return withPanes(inv, rows)
+}
+
+func withPanes(inv engine.Inventory, rows []Row) engine.Inventory {
 	inv.Panes = make([]engine.Pane, len(rows))
 	for i := range rows {
 		inv.Panes[i] = rows[i].Pane
@@ -124,9 +128,34 @@ func (m *Mux) Inventory(ctx context.Context) engine.Inventory {
 // be asked; a pane that is gone is CodeNotFound in its own result. Lines hold no
 // control characters but TAB (since 3.6), and SGR sequences when Colours asks.
 func (m *Mux) Capture(ctx context.Context, reqs []engine.CaptureRequest) ([]engine.CaptureResult, error) {
-	results := make([]engine.CaptureResult, len(reqs))
-	commands := make([][]string, 0, len(reqs))
-	index := make([]int, 0, len(reqs))
+	results, commands, index := captures(reqs)
+	if len(commands) == 0 {
+		return results, nil
+	}
+	answers, _, err := m.ask(ctx, commands)
+	if err != nil {
+		return nil, on(asEngine(err), "capture", "")
+	}
+	fillScreens(results, reqs, index, answers)
+	return results, nil
+}
+
+// Look gives the inventory and screens of one exchange, as Inventory and Capture
+// do. There are no screens unless the server is Present.
+func (m *Mux) Look(ctx context.Context, reqs []engine.CaptureRequest) (engine.Inventory, []engine.CaptureResult) {
+	results, commands, index := captures(reqs)
+	rows, inv, answers := m.rowsAnd(ctx, commands)
+	if inv.Server != engine.Present {
+		return withPanes(inv, rows), nil
+	}
+	fillScreens(results, reqs, index, answers)
+	return withPanes(inv, rows), results
+}
+
+// captures makes the commands that answer requests; index names the request of
+// each. A request that cannot be asked has its error already.
+func captures(reqs []engine.CaptureRequest) (results []engine.CaptureResult, commands [][]string, index []int) {
+	results = make([]engine.CaptureResult, len(reqs))
 	for i, r := range reqs {
 		results[i].Pane = r.Pane
 		if _, err := Pane(r.Pane); err != nil {
@@ -135,13 +164,10 @@ func (m *Mux) Capture(ctx context.Context, reqs []engine.CaptureRequest) ([]engi
 		}
 		commands, index = append(commands, captureWords(r)), append(index, i)
 	}
-	if len(commands) == 0 {
-		return results, nil
-	}
-	answers, _, err := m.ask(ctx, commands)
-	if err != nil {
-		return nil, on(asEngine(err), "capture", "")
-	}
+	return results, commands, index
+}
+
+func fillScreens(results []engine.CaptureResult, reqs []engine.CaptureRequest, index []int, answers []answer) {
 	for n, a := range answers {
 		r := &results[index[n]]
 		if a.err != nil {
@@ -150,7 +176,6 @@ func (m *Mux) Capture(ctx context.Context, reqs []engine.CaptureRequest) ([]engi
 		}
 		r.Lines = screenLines(a.out, reqs[index[n]].Colours)
 	}
-	return results, nil
 }
 
 // maxHistory bounds the lines above the screen that one capture may ask for.

@@ -20,11 +20,18 @@ var serverFields = []string{"pid", "start_time"}
 // Rows reads the inventory with every field. The Inventory it returns has no Panes;
 // all else in it is as Inventory describes.
 func (m *Mux) Rows(ctx context.Context) ([]Row, engine.Inventory) {
-	rows, inv := m.readRows(ctx)
-	if m.reap(rows) {
-		rows, inv = m.readRows(ctx)
-	}
+	rows, inv, _ := m.rowsAnd(ctx, nil)
 	return rows, inv
+}
+
+// rowsAnd reads the inventory, and asks more in the same exchange. When tmux could
+// not be asked at all there are no answers.
+func (m *Mux) rowsAnd(ctx context.Context, more [][]string) ([]Row, engine.Inventory, []answer) {
+	rows, inv, answers := m.readRows(ctx, more)
+	if m.reap(rows) {
+		rows, inv, answers = m.readRows(ctx, more)
+	}
+	return rows, inv, answers
 }
 
 // reapTry counts what reap did for one pane.
@@ -66,33 +73,33 @@ func (m *Mux) reap(rows []Row) bool {
 	return again
 }
 
-func (m *Mux) readRows(ctx context.Context) ([]Row, engine.Inventory) {
+func (m *Mux) readRows(ctx context.Context, more [][]string) ([]Row, engine.Inventory, []answer) {
 	nonce := newNonce()
-	answers, path, err := m.ask(ctx, [][]string{
+	answers, path, err := m.ask(ctx, append([][]string{
 		{"display-message", "-p", fieldFormat(nonce, serverFields, []string{"version"})},
 		{"list-panes", "-a", "-F", rowFormat(nonce)},
-	})
+	}, more...))
 	inv := engine.Inventory{Socket: m.run.socket, Path: path, At: time.Now()}
 	if err == nil && answers[0].err == nil && noSessions(answers[1].err) {
 		answers[1].err = nil
 	}
 	if err == nil {
-		err = firstError(answers)
+		err = firstError(answers[:2])
 	}
 	if err != nil {
 		inv.Server, inv.Err = m.serverState(err)
-		return nil, inv
+		return nil, inv, nil
 	}
 	caps, epoch, err := parseServer(answers[0].out, nonce)
 	if err != nil {
 		inv.Err = on(err, "inventory", m.run.socket)
-		return nil, inv
+		return nil, inv, nil
 	}
 	m.keepCaps(caps)
 	inv.Server, inv.Epoch = engine.Present, epoch
 	rows, faults := parseRows(answers[1].out, nonce, caps)
 	inv.Faults = faults
-	return onePerPane(sameEpoch(rows, &inv)), inv
+	return onePerPane(sameEpoch(rows, &inv)), inv, answers[2:]
 }
 
 // onePerPane keeps one row of a pane that is in several sessions, as it is when an

@@ -164,6 +164,16 @@ func (m *Mux) Capture(_ context.Context, reqs []engine.CaptureRequest) ([]engine
 	return out, nil
 }
 
+// Look implements engine.Mux.
+func (m *Mux) Look(ctx context.Context, reqs []engine.CaptureRequest) (engine.Inventory, []engine.CaptureResult) {
+	inv := m.Inventory(ctx)
+	if inv.Server != engine.Present {
+		return inv, nil
+	}
+	shots, _ := m.Capture(ctx, reqs) // never fails here
+	return inv, shots
+}
+
 // HasSession implements engine.Mux.
 func (m *Mux) HasSession(_ context.Context, name string) (engine.Presence, error) {
 	m.mu.Lock()
