@@ -131,6 +131,7 @@ func TestHandoverFailureBeforeTheCommitLeavesTheIncumbent(t *testing.T) {
 				if rec.OK || rec.Operation.State != engine.OpFailed {
 					t.Fatalf("%s: %+v", name, rec)
 				}
+				b.journals(t)
 				if name == "swap" && half {
 					return // the undo of a swap needs a swap that works again; the next test covers it
 				}

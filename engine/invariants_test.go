@@ -112,10 +112,16 @@ func (b *bench) leases() int {
 	return n
 }
 
+// fataler is what a check needs of a test, random or not.
+type fataler interface {
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
 // journals checks what the journal of every ended operation tells, unit by unit:
 // after a commit nothing was undone, and without one everything that was begun and
 // can be undone was, in reverse.
-func (b *bench) journals(rt *rapid.T) {
+func (b *bench) journals(rt fataler) {
 	ctx := context.Background()
 	ops, err := b.e.Operations(ctx, engine.OperationFilter{})
 	if err != nil {
@@ -140,7 +146,7 @@ func (b *bench) journals(rt *rapid.T) {
 	}
 }
 
-func unitJournal(rt *rapid.T, op engine.Operation, steps []engine.OperationStep) {
+func unitJournal(rt fataler, op engine.Operation, steps []engine.OperationStep) {
 	committed, failed := false, false
 	for _, s := range steps {
 		committed = committed || s.Effect == engine.EffectCommit && s.State == engine.StepDone

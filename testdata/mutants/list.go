@@ -82,7 +82,7 @@ var mutants = []mutant{
 	{
 		"undo runs in reverse", "engine/units.go",
 		"for i := len(steps) - 1; i >= 0; i-- {\n\t\ts := steps[i]", "for i := range steps {\n\t\ts := steps[i]",
-		engineTests, random,
+		engineTests, "TestHandoverFailureBeforeTheCommit",
 	},
 	{
 		"nothing is undone after the commit", "engine/units.go",
