@@ -61,16 +61,19 @@ type Deps struct {
 	Recorder  Recorder // nil: screens are not recorded
 	// Redact takes secrets out of an opening prompt, because arguments can be read
 	// by others; nil: prompts go as they are.
-	Redact  func(string) string
-	Spawner Spawner // nil: detached operations run in this process
-	Clock   Clock
-	IDs     IDs
-	Env     []string // the caller's environment, for launches
-	RigEnv  []string // RIG_HOME and the like, as every occupant needs them to find us
-	Self    Self
-	Build   string // version and commit, named on operations and receipts
-	Config  Config
-	Log     *slog.Logger
+	Redact func(string) string
+	// RedactScreen takes secrets out of the rows of a screen, also those that the
+	// pane's edge broke in two, and keeps the number of rows; nil: they stay.
+	RedactScreen func([]string) []string
+	Spawner      Spawner // nil: detached operations run in this process
+	Clock        Clock
+	IDs          IDs
+	Env          []string // the caller's environment, for launches
+	RigEnv       []string // RIG_HOME and the like, as every occupant needs them to find us
+	Self         Self
+	Build        string // version and commit, named on operations and receipts
+	Config       Config
+	Log          *slog.Logger
 	// OnStep, when set, is told before and after each step of an operation
 	// ("before" or "after"). Tests end the process there.
 	OnStep func(when string, s Step)

@@ -244,3 +244,11 @@ func (e *Engine) redactPrompt(text string) string {
 	}
 	return e.d.Redact(text)
 }
+
+// redactScreen takes secrets out of rows of a screen before they are kept.
+func (e *Engine) redactScreen(rows []string) []string {
+	if e.d.RedactScreen == nil || len(rows) == 0 {
+		return rows
+	}
+	return e.d.RedactScreen(rows)
+}

@@ -161,11 +161,7 @@ func tail(screen []string) []string {
 
 // tail is the end of a screen as it goes into evidence, without secrets.
 func (r *run) tail(screen []string) []string {
-	lines := tail(screen)
-	if r.e.d.Redact == nil || len(lines) == 0 {
-		return lines
-	}
-	return strings.Split(r.e.d.Redact(strings.Join(lines, "\n")), "\n")
+	return r.e.redactScreen(tail(screen))
 }
 
 // doIdentify reads the native id of the new occupant from the client's own

@@ -97,11 +97,7 @@ func (t *tape) keep(s Shot) {
 		return
 	}
 	t.last[s.SeatID] = lines
-	s.Lines = lines
-	if t.e.d.Redact != nil {
-		s.Lines = strings.Split(t.e.d.Redact(strings.Join(lines, "\n")), "\n")
-		s.Why = t.e.d.Redact(s.Why)
-	}
+	s.Lines, s.Why = t.e.redactScreen(lines), t.e.redactPrompt(s.Why)
 	if err := t.e.d.Recorder.Keep(s); err != nil {
 		t.e.d.Log.Warn("seat recorder", "seat", s.SeatID, "err", err)
 	}

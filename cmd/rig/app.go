@@ -113,7 +113,7 @@ func (a *app) wire(mode appMode) error {
 		}),
 		Occupants: files, Procs: procs, Spawner: spawner{a.paths},
 		Contexts: contexts, Attic: attic{files, contexts},
-		Images: a.images(), Recorder: a.recorder(), Redact: redactPrompt,
+		Images: a.images(), Recorder: a.recorder(), Redact: redactPrompt, RedactScreen: redactScreen,
 		Clock: wallClock{}, IDs: newIDs(), Env: os.Environ(),
 		RigEnv: []string{"RIG_HOME=" + a.paths.home, "RIG_TMUX_SOCKET=" + a.paths.socket},
 		Self:   self(), Build: buildName(), Log: logger, OnStep: onStep,

@@ -15,7 +15,7 @@ func TestTerminalLooksBack(t *testing.T) {
 	w.must("up", w.spec("tape", "impl:claude-code"))
 	s := w.outside(120, 40)
 	s.shows("1 running", "idle")
-	w.must("send", "dev.impl", "[[ask]] token sk-ant-api03-"+strings.Repeat("Ab3", 30))
+	w.must("send", "dev.impl", "[[ask]] token sk-ant-api03-"+strings.Repeat("Ab3", 80)) // goes on in a second row
 	s.titled("rig 1 need you")
 	w.tmux("send-keys", "-t", "=dev-impl@tape:", "Escape")
 	s.titled("rig r")
@@ -42,7 +42,8 @@ func TestTerminalLooksBack(t *testing.T) {
 		t.Errorf("%v, %v", info, err)
 	}
 	if b, err := os.ReadFile(rings[0]); err != nil || strings.Contains(string(b), "Ab3Ab3") {
-		t.Errorf("a secret is in the ring, or it cannot be read: %v", err)
+		at := strings.Index(string(b), "Ab3Ab3")
+		t.Errorf("a secret is in the ring, or it cannot be read: %v: …%s…", err, b[max(0, at-300):min(len(b), at+500)])
 	}
 }
 

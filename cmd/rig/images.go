@@ -39,6 +39,12 @@ func redactPrompt(text string) string {
 	return out
 }
 
+// redactScreen is what the rows of a pane pass before they are kept.
+func redactScreen(rows []string) []string {
+	out, _ := packet.RedactLines(rows, 0)
+	return out
+}
+
 func (c *cli) imageCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "agent-image", Aliases: []string{"image"}, Short: "Conversations kept as starting points for new seats", Args: cobra.NoArgs,

@@ -44,3 +44,29 @@ func TestRedactLinesLeavesTheRest(t *testing.T) {
 		t.Errorf("%q %v", got, counts)
 	}
 }
+
+// A client breaks a long word at the margin of its own box and indents what follows.
+func TestRedactLinesWithAHangingIndent(t *testing.T) {
+	secret := "gh" + "p_" + ex[:36]
+	for at := 4; at < len(secret); at++ {
+		first := "  " + strings.Repeat("x", 55-at) + " " + secret[:at]
+		lines := []string{strings.Repeat("─", 60), first, "  " + secret[at:] + " and more", "end"}
+		got, counts := RedactLines(lines, 0)
+		want := []string{lines[0], "  " + strings.Repeat("x", 55-at) + " " + Marker, " and more", "end"}
+		if !slices.Equal(got, want) || counts["github_token"] != 1 {
+			t.Fatalf("broken at %d: %q (%v)", at, got, counts)
+		}
+	}
+}
+
+// A word at the edge must not hide what begins in the next line.
+func TestRedactLinesReadsEveryLineAlone(t *testing.T) {
+	secret := "gh" + "p_" + ex[:36]
+	for _, indent := range []string{"", "  "} {
+		lines := []string{strings.Repeat("x", 60), indent + secret, "end"}
+		got, counts := RedactLines(lines, 0)
+		if want := []string{lines[0], indent + Marker, "end"}; !slices.Equal(got, want) || counts.Total() != 1 {
+			t.Errorf("%q (%v)", got, counts)
+		}
+	}
+}
