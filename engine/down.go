@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 )
 
 // DownArgs are the arguments of `rig down`.
@@ -58,7 +57,7 @@ func planDown(_ context.Context, e *Engine, w *world, p *Plan) error {
 		}
 	}
 	p.Phases = append(p.Phases, Phase{ID: "rig", Unit: "rig", Title: "Close the rig", Needs: units, Steps: []Step{last}})
-	p.Changes = append(p.Changes, Change{Field: "rig " + rig.Name, Before: fmt.Sprintf("%d seats running", running), After: downWord(args.Delete)})
+	p.Changes = append(p.Changes, Change{Field: "rig " + rig.Name, Before: Counted(running, "seat") + " running", After: downWord(args.Delete)})
 	p.Unchanged = append(p.Unchanged, "history, snapshots and inbound work")
 	return nil
 }

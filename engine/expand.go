@@ -108,20 +108,12 @@ func (e *Engine) planRows(w *world, p *Plan, add *addition) (LaunchGraph, error)
 		ID: "rig", Unit: "rig", Needs: needs, Title: "Add to rig " + rig.Name + ", " + word + add.Pod.ID,
 		Steps: []Step{{
 			ID: "rig/rows", Kind: StepExpandRows, Effect: EffectCommit, Args: map[string]string{"rig_id": rig.ID},
-			Title: "write " + counted(len(ids), "seat") + " and " + counted(len(add.Edges), "edge"),
+			Title: "write " + Counted(len(ids), "seat") + " and " + Counted(len(add.Edges), "edge"),
 		}},
 	})
 	p.Changes = append(p.Changes, Change{Field: "seats of " + rig.Name, Before: itoa(int64(len(w.seatsOf(rig.ID)))), After: itoa(int64(len(w.seatsOf(rig.ID)) + len(ids)))})
 	p.Unchanged = append(p.Unchanged, "the seats that "+rig.Name+" has")
 	return graph, nil
-}
-
-// counted is a number with its noun.
-func counted(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return itoa(int64(n)) + " " + noun
 }
 
 // only keeps a graph's order of some members.

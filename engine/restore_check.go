@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -132,7 +131,7 @@ func (e *Engine) RestoreCheck(ctx context.Context, opt RestoreCheckOptions) (Res
 		return c.report(), nil
 	}
 	c.w = w
-	c.add(RestoreCheckItem{Check: "record.readable", Status: CheckGreen, Evidence: fmt.Sprintf("%d rigs, %d seats", len(w.rec.Rigs), len(w.rec.Seats)), Source: e.d.Store.Path()})
+	c.add(RestoreCheckItem{Check: "record.readable", Status: CheckGreen, Evidence: Counted(len(w.rec.Rigs), "rig") + ", " + Counted(len(w.rec.Seats), "seat"), Source: e.d.Store.Path()})
 	c.server()
 	for _, rig := range w.rec.Rigs {
 		if opt.Rig == "" || opt.Rig == rig.Name || opt.Rig == rig.ID {

@@ -91,7 +91,7 @@ func planShrink(ctx context.Context, e *Engine, w *world, p *Plan) error {
 		ID: "pod/removed", Kind: StepPodDelete, Effect: EffectCommit, Args: map[string]string{"rig_id": rig.ID, "pod_id": pod.ID, "pod": pod.Name},
 		Title: "forget the pod " + pod.Name + " (history stays)",
 	}}})
-	p.Changes = append(p.Changes, Change{Field: "pod " + pod.Name, Before: counted(len(units), "seat"), After: "removed"})
+	p.Changes = append(p.Changes, Change{Field: "pod " + pod.Name, Before: Counted(len(units), "seat"), After: "removed"})
 	return nil
 }
 

@@ -87,3 +87,11 @@ func Old(age string) string {
 	}
 	return age + " old"
 }
+
+// Counted is a number with its noun, such as "1 seat" or "3 seats".
+func Counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return itoa(int64(n)) + " " + noun
+}

@@ -90,14 +90,14 @@ func planUpSpec(ctx context.Context, e *Engine, w *world, p *Plan, args UpArgs) 
 		ID: "rig", Unit: "rig", Title: "Record the rig " + spec.Name,
 		Steps: []Step{{
 			ID: "rig/rows", Kind: StepRigRows, Effect: EffectCommit, Args: map[string]string{"digest": spec.Digest},
-			Title: fmt.Sprintf("write the rig, its %d seats and %d edges", len(graph.Order), len(spec.AllEdges())),
+			Title: "write the rig, its " + Counted(len(graph.Order), "seat") + " and " + Counted(len(spec.AllEdges()), "edge"),
 		}},
 	})
 	for _, logical := range graph.Order {
 		m, _ := spec.Member(logical)
 		e.planMember(ctx, w, p, spec, logical, m, graph)
 	}
-	p.Changes = append(p.Changes, Change{Field: "rig " + spec.Name, Before: "", After: fmt.Sprintf("%d seats running", len(graph.Order))})
+	p.Changes = append(p.Changes, Change{Field: "rig " + spec.Name, Before: "", After: Counted(len(graph.Order), "seat") + " running"})
 	e.memoryLine(p, spec)
 	return nil
 }

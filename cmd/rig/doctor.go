@@ -181,7 +181,7 @@ func recordChecks(ctx context.Context) []check {
 		return []check{{"record", "unknown", err.Error(), hintOf(err)}}
 	}
 	out := []check{
-		{Name: "record", Status: "green", Found: fmt.Sprintf("%s: whole, schema %d, %d rigs, %d seats", a.db.Path(), store.SchemaVersion(), f.Totals.Rigs, f.Totals.Seats)},
+		{Name: "record", Status: "green", Found: fmt.Sprintf("%s: whole, schema %d, %s, %s", a.db.Path(), store.SchemaVersion(), engine.Counted(f.Totals.Rigs, "rig"), engine.Counted(f.Totals.Seats, "seat"))},
 		serverCheck(ctx, a),
 	}
 	out = append(out, otherServerChecks(f)...)

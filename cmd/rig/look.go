@@ -114,7 +114,7 @@ func (c *cli) psHuman(fleet *engine.Fleet, rigs []engine.RigView, f psFlags) {
 		return
 	}
 	t := fleet.Totals
-	fmt.Fprintf(c.out, "%d rigs · %d seats · %d run · %d need attention", t.Rigs, t.Seats, t.Running, t.Attention)
+	fmt.Fprintf(c.out, "%s · %s · %d run · %d need attention", engine.Counted(t.Rigs, "rig"), engine.Counted(t.Seats, "seat"), t.Running, t.Attention)
 	if fleet.Server.State != engine.Present {
 		fmt.Fprintf(c.out, " · tmux %s", fleet.Server.State)
 	}

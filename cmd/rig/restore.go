@@ -209,8 +209,8 @@ var checkSigns = map[engine.CheckStatus]string{
 }
 
 func printRestoreCheck(out io.Writer, rep engine.RestoreCheckReport) {
-	fmt.Fprintf(out, "%s — if this machine rebooted now: %d seats would come back, %d need a decision or repair, %d cannot be told\n",
-		rep.Verdict, rep.Seats.Restorable, rep.Seats.Not, rep.Seats.Unknown)
+	fmt.Fprintf(out, "%s — if this machine rebooted now: %s would come back, %d need a decision or repair, %d cannot be told\n",
+		rep.Verdict, engine.Counted(rep.Seats.Restorable, "seat"), rep.Seats.Not, rep.Seats.Unknown)
 	rows := [][]string{}
 	for _, r := range rep.Rigs {
 		for _, s := range r.Seats {
