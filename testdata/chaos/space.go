@@ -24,6 +24,7 @@ const diskSize = "size=96m,mode=0755"
 const (
 	stageSpace = "space"
 	stageWorld = "world"
+	stagePlain = "plain" // as a plain user where there can be no namespaces
 	stageLimit = "limit" // not part of the start: set limits, then become a program
 )
 
@@ -32,7 +33,7 @@ func start(ctx context.Context, o options) (int, error) {
 	switch o.stage {
 	case stageLimit:
 		return 1, limited(o.args)
-	case stageWorld:
+	case stageWorld, stagePlain:
 		return run(ctx, o)
 	case stageSpace:
 		return inSpace(ctx, o)
@@ -71,16 +72,43 @@ func again(ctx context.Context, o options, stage string) *exec.Cmd {
 	return cmd
 }
 
-// first starts the first process of new process and mount namespaces.
+// noSpace is how the first process of the namespaces says that it cannot prepare them.
+const noSpace = 97
+
+// first starts the first process of new process and mount namespaces, and goes on without them where they are not allowed, as in
+// many containers.
 func first(ctx context.Context, o options) (int, error) {
 	cmd := again(ctx, o, stageSpace)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID | syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
-		return 1, fmt.Errorf("start in namespaces: %w", err)
+		return plain(ctx, o, err)
 	}
+	code, err := ended(cmd)
+	if code == noSpace {
+		return plain(ctx, o, errors.New("they cannot be prepared"))
+	}
+	return code, err
+}
+
+// plain runs the experiment as a plain user among everybody's processes.
+func plain(ctx context.Context, o options, why error) (int, error) {
+	fmt.Printf("no namespaces of its own: %v\n", why)
+	if err := os.Chown(o.dir, plainUser, plainUser); err != nil {
+		return 1, err
+	}
+	cmd := again(ctx, o, stagePlain)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: plainUser, Gid: plainUser}, Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		return 1, fmt.Errorf("start as a plain user: %w", err)
+	}
+	return ended(cmd)
+}
+
+// ended waits for a stage and gives its exit code; one that was killed gives 1.
+func ended(cmd *exec.Cmd) (int, error) {
 	err := cmd.Wait()
-	var ended *exec.ExitError
-	if err != nil && !errors.As(err, &ended) {
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
 		return 1, err
 	}
 	return max(cmd.ProcessState.ExitCode(), -cmd.ProcessState.ExitCode()), nil
@@ -98,7 +126,8 @@ func inSpace(ctx context.Context, o options) (int, error) {
 		err = syscall.Mount("disk", disk, "tmpfs", 0, diskSize)
 	}
 	if err := errors.Join(err, os.Chown(disk, plainUser, plainUser), os.Chown(o.dir, plainUser, plainUser)); err != nil {
-		return 1, fmt.Errorf("prepare the world: %w", err)
+		fmt.Fprintln(os.Stderr, "chaos: prepare the world:", err)
+		return noSpace, nil
 	}
 	cmd := again(ctx, o, stageWorld)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: plainUser, Gid: plainUser}}
