@@ -155,15 +155,17 @@ func (s *screen) answer(name string) {
 // closes presses Esc until no dialog is open.
 func (s *screen) closes() {
 	s.w.t.Helper()
-	pressed := false
+	presses, calmFor := 0, 0
 	s.w.eventually("the dialog closes", func() (bool, string) {
 		out := s.look()
 		calm := strings.Contains(out, "i details") || strings.Contains(out, "this is the first screen")
-		if pressed && calm && !strings.Contains(out, "filter:") {
-			return true, ""
+		if presses > 0 && calm && !strings.Contains(out, "filter:") {
+			calmFor++ // a letter right behind the last Esc is another key
+			return calmFor > 3, out
 		}
-		s.keys("Escape") // looked at first: a letter right behind Esc is another key
-		pressed = true
+		calmFor = 0
+		s.keys("Escape")
+		presses++
 		return false, out
 	})
 }
