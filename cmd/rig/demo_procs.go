@@ -98,7 +98,7 @@ func removeFolder(ctx context.Context, dir string) error {
 
 // processes lists the server of the demo and what its panes run.
 func (d *demoRig) processes(ctx context.Context) []int {
-	out, err := exec.CommandContext(ctx, "tmux", "-S", d.socket, "list-panes", "-a", "-F", "#{pid} #{pane_pid}").Output()
+	out, err := exec.CommandContext(ctx, "tmux", "-S", d.socket, "list-panes", "-a", "-F", "#{pid} #{?pane_dead,,#{pane_pid}}").Output()
 	if err != nil {
 		return nil
 	}
@@ -126,7 +126,12 @@ func (d *demoRig) processes(ctx context.Context) []int {
 			continue
 		}
 		for _, se := range sessions {
-			if st, ok, err := files.RunState(se.ID); err == nil && ok && st.PID > 0 && !st.Exited {
+			st, ok, err := files.RunState(se.ID)
+			if err != nil || !ok || st.PID <= 0 || st.Exited {
+				continue
+			}
+			// Only the process that was meant: its number may be another's by now.
+			if now, alive, err := a.deps.Procs.Start(st.PID); err == nil && alive && now == st.PIDStart {
 				pids = append(pids, st.PID)
 			}
 		}

@@ -205,9 +205,13 @@ func (w *world) eventually(what string, holds func() (bool, string)) {
 	}
 }
 
+// livePIDs is the format of the server's and the living panes' processes: the number
+// of a dead one may be another process by now, of another test.
+const livePIDs = "#{pid} #{?pane_dead,,#{pane_pid}}"
+
 // remove ends the world's server and every process in it.
 func (w *world) remove() {
-	pids, err := w.tryTmux("list-panes", "-a", "-F", "#{pid} #{pane_pid}")
+	pids, err := w.tryTmux("list-panes", "-a", "-F", livePIDs)
 	if err == nil {
 		if out, err := w.tryTmux("kill-server"); err != nil && !strings.Contains(out, "no server") {
 			w.t.Logf("kill-server: %v %s", err, out)

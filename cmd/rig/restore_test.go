@@ -44,7 +44,7 @@ func (d restoreDoc) outcomes() map[string]string {
 // machine does that loses power: registry and lock files stay behind.
 func (w *world) reboot() {
 	w.t.Helper()
-	pids := strings.Fields(w.tmux("list-panes", "-a", "-F", "#{pid} #{pane_pid}"))
+	pids := strings.Fields(w.tmux("list-panes", "-a", "-F", livePIDs))
 	lines, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
 		w.t.Fatal(err)
