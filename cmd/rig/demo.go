@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rig/engine"
+	"rig/engine/runtimes"
 	"rig/specs"
 )
 
@@ -309,13 +310,14 @@ func (d *demoRig) remove() []string {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	var left []string
-	pids := append(d.endDetached(ctx), d.processes(ctx)...)
+	procs := append(d.endDetached(ctx), d.processes(ctx)...)
 	if err := exec.CommandContext(ctx, "tmux", "-S", d.socket, "kill-server").Run(); err != nil && !errors.Is(err, exec.ErrNotFound) {
 		_ = err // no server is as good as a killed one; the processes below decide
 	}
-	for _, pid := range pids {
-		if !waitGone(ctx, pid) {
-			left = append(left, fmt.Sprintf("process %d", pid))
+	ps := runtimes.NewProcesses()
+	for _, p := range procs {
+		if !waitGone(ctx, ps, p) {
+			left = append(left, fmt.Sprintf("process %d", p.PID))
 		}
 	}
 	if err := removeFolder(ctx, d.dir); err != nil {

@@ -55,8 +55,8 @@ func demoGuard(args []string) int {
 }
 
 // endDetached kills the processes of operations, which sit in no pane and could
-// bring the server back, and gives their ids.
-func (d *demoRig) endDetached(ctx context.Context) (pids []int) {
+// bring the server back, and gives what they were.
+func (d *demoRig) endDetached(ctx context.Context) (procs []runtimes.Process) {
 	a, err := openApp(appRead)
 	if err != nil {
 		return nil
@@ -65,18 +65,18 @@ func (d *demoRig) endDetached(ctx context.Context) (pids []int) {
 	for _, f := range []engine.OperationFilter{{Open: true}, {Undo: true}} {
 		ops, err := a.engine().Operations(ctx, f)
 		if err != nil {
-			return pids
+			return procs
 		}
 		for _, op := range ops {
 			if op.Owner.PID == os.Getpid() || lives(a.deps.Procs, op.Owner) != engine.Present {
 				continue
 			}
 			if syscall.Kill(op.Owner.PID, syscall.SIGKILL) == nil {
-				pids = append(pids, op.Owner.PID)
+				procs = append(procs, runtimes.Process{PID: op.Owner.PID, Start: op.Owner.PIDStart})
 			}
 		}
 	}
-	return pids
+	return procs
 }
 
 // removeFolder deletes a folder into which a process that ends may still write.
@@ -97,28 +97,21 @@ func removeFolder(ctx context.Context, dir string) error {
 }
 
 // processes lists the server of the demo and what its panes run.
-func (d *demoRig) processes(ctx context.Context) []int {
+func (d *demoRig) processes(ctx context.Context) []runtimes.Process {
 	out, err := exec.CommandContext(ctx, "tmux", "-S", d.socket, "list-panes", "-a", "-F", "#{pid} #{?pane_dead,,#{pane_pid}}").Output()
 	if err != nil {
 		return nil
 	}
-	seen := map[int]bool{}
-	var pids []int
-	for _, word := range strings.Fields(string(out)) {
-		if pid, err := strconv.Atoi(word); err == nil && pid > 0 && !seen[pid] {
-			seen[pid] = true
-			pids = append(pids, pid)
-		}
-	}
+	procs := identify(runtimes.NewProcesses(), string(out))
 	files := runtimes.NewFiles(d.rigHome, d.self)
 	a, err := openApp(appRead)
 	if err != nil {
-		return pids
+		return procs
 	}
 	defer a.close()
 	f, err := a.engine().Fleet(ctx)
 	if err != nil {
-		return pids
+		return procs
 	}
 	for _, s := range f.Seats() {
 		sessions, _, err := a.engine().SeatHistory(ctx, s.ID)
@@ -126,32 +119,45 @@ func (d *demoRig) processes(ctx context.Context) []int {
 			continue
 		}
 		for _, se := range sessions {
-			st, ok, err := files.RunState(se.ID)
-			if err != nil || !ok || st.PID <= 0 || st.Exited {
-				continue
-			}
-			// Only the process that was meant: its number may be another's by now.
-			if now, alive, err := a.deps.Procs.Start(st.PID); err == nil && alive && now == st.PIDStart {
-				pids = append(pids, st.PID)
+			if st, ok, err := files.RunState(se.ID); err == nil && ok && st.PID > 0 && !st.Exited && st.PIDStart != "" {
+				procs = append(procs, runtimes.Process{PID: st.PID, Start: st.PIDStart})
 			}
 		}
 	}
-	return pids
+	return procs
+}
+
+// identify gives the living processes behind a list of numbers, each once.
+func identify(ps *runtimes.Processes, pids string) (procs []runtimes.Process) {
+	seen := map[int]bool{}
+	for _, word := range strings.Fields(pids) {
+		pid, err := strconv.Atoi(word)
+		if err != nil || seen[pid] {
+			continue
+		}
+		seen[pid] = true
+		if p, ok, err := ps.Info(pid); err == nil && ok {
+			procs = append(procs, p)
+		}
+	}
+	return procs
 }
 
 var _ engine.Occupants = (*runtimes.Files)(nil)
 
-// waitGone waits for a process to end; one that does not is killed.
-func waitGone(ctx context.Context, pid int) bool {
+// waitGone waits for a process to end; one that does not is killed. A number that
+// another process or thread has by now is nobody of ours.
+func waitGone(ctx context.Context, ps *runtimes.Processes, p runtimes.Process) bool {
 	t := time.NewTicker(20 * time.Millisecond)
 	defer t.Stop()
 	killAt := time.Now().Add(3 * time.Second)
 	for {
-		if err := syscall.Kill(pid, 0); err != nil {
+		alive, err := ps.Alive(p.PID, p.Start)
+		if err == nil && !alive {
 			return true
 		}
-		if time.Now().After(killAt) {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+		if err == nil && time.Now().After(killAt) {
+			_ = syscall.Kill(p.PID, syscall.SIGKILL)
 		}
 		select {
 		case <-ctx.Done():

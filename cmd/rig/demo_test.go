@@ -1,11 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"rig/engine/runtimes"
 )
 
 // TestDemoComesUpAndLeavesNothing is the main job on a fresh machine: seven seats
@@ -149,4 +153,32 @@ func (w *world) shell(name string, args ...string) string {
 		w.t.Fatalf("%s %v: %v", name, args, err)
 	}
 	return strings.TrimSpace(string(out))
+}
+
+// TestCleanUpSparesStrangers: the clean-up waits for processes, and kills those that do not go. The number of one that has
+// gone may be another's before its turn comes; that one is not killed, nor waited for.
+func TestCleanUpSparesStrangers(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("sleep", "600")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = cmd.Process.Kill(), cmd.Wait() }()
+	ps := runtimes.NewProcesses()
+	now := identify(ps, fmt.Sprintf("%d %d x 0", cmd.Process.Pid, cmd.Process.Pid))
+	if len(now) != 1 || now[0].PID != cmd.Process.Pid || now[0].Start == "" {
+		t.Fatalf("%+v", now)
+	}
+	former := now[0]
+	former.Start += "0"
+	began := time.Now()
+	if !waitGone(t.Context(), ps, former) || time.Since(began) > 2*time.Second {
+		t.Error("a stranger with the number of a process that has gone is waited for")
+	}
+	if alive, err := ps.Alive(now[0].PID, now[0].Start); !alive || err != nil {
+		t.Errorf("the stranger was killed: %v", err)
+	}
+	if !waitGone(t.Context(), ps, now[0]) {
+		t.Error("a process that stays is not killed")
+	}
 }

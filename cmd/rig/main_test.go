@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"rig/engine/runtimes"
 )
 
 // TestMain lets the test binary be the program: started without a flag of the
@@ -213,15 +215,16 @@ const livePIDs = "#{pid} #{?pane_dead,,#{pane_pid}}"
 func (w *world) remove() {
 	pids, err := w.tryTmux("list-panes", "-a", "-F", livePIDs)
 	if err == nil {
+		ps := runtimes.NewProcesses()
+		procs := identify(ps, pids)
 		if out, err := w.tryTmux("kill-server"); err != nil && !strings.Contains(out, "no server") {
 			w.t.Logf("kill-server: %v %s", err, out)
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
-		for _, word := range strings.Fields(pids) {
-			var pid int
-			if _, err := fmt.Sscan(word, &pid); err == nil && !waitGone(ctx, pid) {
-				w.t.Errorf("process %d is left", pid)
+		for _, p := range procs {
+			if !waitGone(ctx, ps, p) {
+				w.t.Errorf("process %d is left", p.PID)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"rig/engine"
+	"rig/engine/runtimes"
 )
 
 // restoreDoc is what the tests read of the receipt of a restore.
@@ -44,7 +45,8 @@ func (d restoreDoc) outcomes() map[string]string {
 // machine does that loses power: registry and lock files stay behind.
 func (w *world) reboot() {
 	w.t.Helper()
-	pids := strings.Fields(w.tmux("list-panes", "-a", "-F", livePIDs))
+	ps := runtimes.NewProcesses()
+	procs := identify(ps, w.tmux("list-panes", "-a", "-F", livePIDs))
 	lines, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
 		w.t.Fatal(err)
@@ -52,13 +54,12 @@ func (w *world) reboot() {
 	for _, path := range lines {
 		b, err := os.ReadFile(path)
 		if err == nil && strings.Contains(string(b), "RIG_HOME="+filepath.Join(w.dir, "rig")+"\x00") {
-			pids = append(pids, filepath.Base(filepath.Dir(path)))
+			procs = append(procs, identify(ps, filepath.Base(filepath.Dir(path)))...)
 		}
 	}
-	for _, word := range pids {
-		var pid int
-		if err := json.Unmarshal([]byte(word), &pid); err == nil && pid != os.Getpid() {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+	for _, p := range procs {
+		if alive, err := ps.Alive(p.PID, p.Start); err == nil && alive && p.PID != os.Getpid() {
+			_ = syscall.Kill(p.PID, syscall.SIGKILL)
 		}
 	}
 	w.eventually("the machine is down", func() (bool, string) {

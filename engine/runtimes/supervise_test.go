@@ -31,9 +31,15 @@ func newTmux(t *testing.T) *tmuxServer {
 	}
 	s := &tmuxServer{t: t, socket: filepath.Join(short, "s"), files: NewFiles(filepath.Join(short, "h"), self(t)), dir: short}
 	t.Cleanup(func() {
-		pids, _ := s.try("list-panes", "-a", "-F", "#{pane_pid}")
+		pids, _ := s.try("list-panes", "-a", "-F", "#{?pane_dead,,#{pane_pid}}")
+		var procs []Process
+		for _, word := range strings.Fields(pids) {
+			if pid, err := strconv.Atoi(word); err == nil {
+				procs = append(procs, identify([]int{pid})...)
+			}
+		}
 		_, _ = s.try("kill-server")
-		s.ended(strings.Fields(pids))
+		s.ended(procs)
 		if err := os.RemoveAll(short); err != nil {
 			t.Error(err)
 		}
@@ -45,21 +51,18 @@ func newTmux(t *testing.T) *tmuxServer {
 
 // ended waits for processes of panes: a supervisor whose terminal is gone still
 // reports how its client ended, into the folder that is about to be removed.
-func (s *tmuxServer) ended(pids []string) {
+func (s *tmuxServer) ended(procs []Process) {
 	s.t.Helper()
 	deadline := time.NewTimer(20 * time.Second)
 	defer deadline.Stop()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for _, word := range pids {
-		pid, err := strconv.Atoi(word)
-		if err != nil || pid == 0 {
-			continue
-		}
-		for syscall.Kill(pid, 0) == nil {
+	ps := NewProcesses()
+	for _, p := range procs {
+		for alive, err := ps.Alive(p.PID, p.Start); alive || err != nil; alive, err = ps.Alive(p.PID, p.Start) {
 			select {
 			case <-deadline.C:
-				s.t.Errorf("process %d outlived its tmux server", pid)
+				s.t.Errorf("process %d outlived its tmux server", p.PID)
 				return
 			case <-tick.C:
 			}

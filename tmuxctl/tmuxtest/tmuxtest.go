@@ -74,11 +74,14 @@ func Kill(tb testing.TB, socket string) {
 	if pid == 0 {
 		return
 	}
+	// Numbers come round within seconds under load, so it is this process that must end, not its number.
+	start := started(pid)
+	gone := func() bool { return !Alive(pid) || started(pid) != start }
 	_ = command(socket, "kill-server").Run() // the process is what is checked
-	if !gone(pid, time.Second) {
+	if !poll(time.Second, gone) {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
 	}
-	if !gone(pid, 5*time.Second) {
+	if !poll(5*time.Second, gone) {
 		tb.Errorf("tmux server %d does not end", pid)
 	}
 }
@@ -119,8 +122,19 @@ func Alive(pid int) bool {
 	return !strings.HasPrefix(rest, "Z")
 }
 
-func gone(pid int, timeout time.Duration) bool {
-	return poll(timeout, func() bool { return !Alive(pid) })
+// started tells one life of a process number from the next: the start time in its
+// stat line, "" where there is none to read.
+func started(pid int) string {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return ""
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	const startField = 19 // field 22 of the line; the first of rest is field 3
+	if f := strings.Fields(rest); len(f) > startField {
+		return f[startField]
+	}
+	return ""
 }
 
 func poll(timeout time.Duration, ok func() bool) bool {
