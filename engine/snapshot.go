@@ -53,7 +53,7 @@ type SnapshotRoster struct {
 // doSnapshot saves what the record and tmux show of a rig. A failure is told and
 // is not an error: the verb that asked goes on.
 func doSnapshot(ctx context.Context, r *run, s Step) (Evidence, error) {
-	row, err := r.e.makeSnapshot(ctx, s.Args["rig_id"], s.Args["kind"], nil)
+	row, err := r.e.makeSnapshot(ctx, s.Args["rig_id"], s.Args["kind"], nil, r.looker())
 	if err == nil {
 		err = r.lease.fenced(ctx, func(tx Tx) error { return r.putSnapshot(tx, row) })
 	}
@@ -86,9 +86,10 @@ func snapshotEvidence(row SnapshotRow) Evidence {
 
 // makeSnapshot reads a rig into a row. Where tmux could not be seen, or shows
 // none of the seats that the record binds, the row says partial: a server that is
-// going down must not leave a snapshot that passes for a healthy one. intended
+// going down must not leave a snapshot that passes for a healthy one. What the
+// occupants prove of themselves meanwhile goes onto the record first. intended
 // names the roster, nil = every seat.
-func (e *Engine) makeSnapshot(ctx context.Context, rigID, kind string, intended []string) (SnapshotRow, error) {
+func (e *Engine) makeSnapshot(ctx context.Context, rigID, kind string, intended []string, by looker) (SnapshotRow, error) {
 	w, err := e.look(ctx)
 	if err != nil {
 		return SnapshotRow{}, err
@@ -97,6 +98,7 @@ func (e *Engine) makeSnapshot(ctx context.Context, rigID, kind string, intended 
 	if !ok {
 		return SnapshotRow{}, Errorf(CodeRigNotFound, "no rig %s", rigID).WithHint("`rig ps` lists the rigs")
 	}
+	e.learnIDs(ctx, w, w.seatsOf(rig.ID), by)
 	d := w.snapshotOf(rig, intended)
 	row := SnapshotRow{ID: e.d.IDs.New(), RigID: rigID, Kind: kind, Status: SnapshotComplete, Data: mustJSON(d), CreatedAt: w.now}
 	if note := w.blindness(rig); note != "" {

@@ -6,6 +6,9 @@ import (
 	"time"
 )
 
+// periodicOperator signs what nobody asked for by name.
+const periodicOperator = "rig (periodic)"
+
 // PeriodicPolicy says how often running rigs are saved, and how many of those
 // snapshots are kept.
 type PeriodicPolicy struct {
@@ -86,7 +89,7 @@ func (e *Engine) periodic(ctx context.Context, rig Rig, policy PeriodicPolicy) (
 	if err != nil || !is {
 		return SnapshotRow{}, false, err
 	}
-	row, err := e.makeSnapshot(ctx, rig.ID, SnapshotPeriodic, nil)
+	row, err := e.makeSnapshot(ctx, rig.ID, SnapshotPeriodic, nil, looker{operator: periodicOperator})
 	if err != nil || row.Status != SnapshotComplete {
 		return row, false, err
 	}
@@ -105,7 +108,7 @@ func (e *Engine) periodic(ctx context.Context, rig Rig, policy PeriodicPolicy) (
 			}
 		}
 		_, err = tx.AppendEvent(Event{
-			At: e.d.Clock.Now(), Type: "snapshot.created", RigID: rig.ID, Rig: rig.Name, Operator: "rig (periodic)", Payload: mustJSON(snapshotEvidence(row)),
+			At: e.d.Clock.Now(), Type: "snapshot.created", RigID: rig.ID, Rig: rig.Name, Operator: periodicOperator, Payload: mustJSON(snapshotEvidence(row)),
 		})
 		saved = err == nil
 		return err

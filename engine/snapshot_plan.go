@@ -72,7 +72,7 @@ func doSnapshotLook(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if text := s.Args["intended"]; text != "" {
 		intended = strings.Split(text, ",")
 	}
-	row, err := r.e.makeSnapshot(ctx, s.Args["rig_id"], SnapshotManual, intended)
+	row, err := r.e.makeSnapshot(ctx, s.Args["rig_id"], SnapshotManual, intended, r.looker())
 	if err != nil {
 		return nil, err
 	}

@@ -76,6 +76,9 @@ func doStop(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if err != nil {
 		return nil, err
 	}
+	if session.Token.Empty() && session.Runtime != RuntimeTerminal {
+		r.learnBeforeStop(ctx, id)
+	}
 	ev := Evidence{"session": at.pane.Session, "pane": string(at.pane.ID), "pid": session.PID, "was_dead": at.dead}
 	return ev, r.e.endPane(ctx, inv.Epoch, at.pane, session.ID)
 }

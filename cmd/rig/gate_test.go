@@ -1,0 +1,77 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// answeredGate brings up a rig of one Claude Code and one Codex seat whose clients ask for trust when they start, lets a person
+// answer both, and gives each seat a fact. Nobody says `rig seat clear-attention`.
+func answeredGate(t *testing.T, rig string) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.shell("git", "init", "-q", w.project) // Codex asks in a checkout alone
+	w.write("home/.claude.json", `{"hasCompletedOnboarding":true,"projects":{}}`)
+	w.write("home/.codex/config.toml", "model = \"gpt-5.5-codex\"\n[features]\ndaemon_auto_start = false\n")
+	if r := w.run("up", w.spec(rig, "a:claude-code", "b:codex")); r.code != 1 {
+		t.Fatalf("a start at a gate: exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	for ref, keys := range map[string][]string{"dev.a": {"Down", "Enter"}, "dev.b": {"Enter"}} {
+		s := w.seat(ref)
+		if s.Token || s.Startup != "attention_required" {
+			t.Fatalf("%s: %+v", ref, s)
+		}
+		w.tmux(append([]string{"send-keys", "-t", s.Pane}, keys...)...)
+	}
+	w.know("dev.a", "HERON")
+	w.know("dev.b", "OTTER")
+	return w
+}
+
+// TestDownLearnsTheIDBehindAGate: a client that asked for a person when it started had no conversation to record. It has one
+// by the time that it is stopped, and that is the one which comes back.
+func TestDownLearnsTheIDBehindAGate(t *testing.T) {
+	w := answeredGate(t, "late")
+	w.must("down", "late")
+	for _, ref := range []string{"dev.a", "dev.b"} {
+		if s := w.seat(ref); !s.Token {
+			t.Errorf("%s has no conversation on record: %+v", ref, s)
+		}
+	}
+	if out := w.must("events", "--json"); strings.Count(out, `"seat.conversation_learned"`) != 2 {
+		t.Errorf("the audit log does not say so twice:\n%s", out)
+	}
+	w.comesBack("late")
+}
+
+// TestSnapshotLearnsTheIDBehindAGate: the same after a crash, when a snapshot was the last to look.
+func TestSnapshotLearnsTheIDBehindAGate(t *testing.T) {
+	w := answeredGate(t, "crash")
+	w.must("snapshot", "create", "crash")
+	w.reboot()
+	w.comesBack("crash")
+}
+
+// comesBack brings a rig of answeredGate up again and asks both for their facts.
+func (w *world) comesBack(rig string) {
+	w.t.Helper()
+	var rec restoreDoc
+	r := w.into(&rec, "up", rig)
+	if got := rec.outcomes(); r.code != 0 || !sameMap(got, map[string]string{"dev-a@" + rig: "resumed", "dev-b@" + rig: "resumed"}) {
+		w.t.Fatalf("exit %d, %v\n%s%s", r.code, got, r.out, r.err)
+	}
+	w.recalls("dev.a", "HERON")
+	w.recalls("dev.b", "OTTER")
+}
+
+// TestStopLearnsTheIDBehindAGate: also when one seat is stopped alone.
+func TestStopLearnsTheIDBehindAGate(t *testing.T) {
+	w := answeredGate(t, "one")
+	w.must("seat", "stop", "dev.b", "--reason", "r")
+	if s := w.seat("dev.b"); !s.Token {
+		t.Errorf("%+v", s)
+	}
+	if s := w.seat("dev.a"); s.Token {
+		t.Errorf("a seat that was not touched: %+v", s)
+	}
+}

@@ -1,0 +1,99 @@
+package engine
+
+import "context"
+
+// EventConversationLearned says that a seat's native id came onto the record after its start.
+const EventConversationLearned = "seat.conversation_learned"
+
+// looker is who looks at a rig and writes down what was found.
+type looker struct {
+	operator string
+	opID     string // of the operation that looks, "" outside of one
+}
+
+func (r *run) looker() looker { return looker{r.plan.Operator.String(), r.plan.ID} }
+
+// learnIDs puts onto the record which conversation the occupants run, where their
+// start could not: a client that waited for a person had none to name yet. Only
+// what the running client proves is taken, never an id that is another occupant's,
+// and nothing of a seat that another operation holds. It is best effort, because
+// whoever looks has work of its own: what it could not learn goes into the log.
+func (e *Engine) learnIDs(ctx context.Context, w *world, seats []Seat, by looker) {
+	for _, seat := range seats {
+		if err := e.learnID(ctx, w, seat, by); err != nil {
+			e.d.Log.Warn("the conversation of a seat could not be recorded", "seat", w.address(seat), "err", err)
+		}
+	}
+}
+
+// learnBeforeStop is the last chance: a client that has ended proves nothing.
+func (r *run) learnBeforeStop(ctx context.Context, seatID string) {
+	w, err := r.e.look(ctx)
+	if err != nil {
+		r.e.d.Log.Warn("the conversation of a seat could not be looked for", "seat", seatID, "err", err)
+		return
+	}
+	if seat, ok := w.seats[seatID]; ok {
+		r.e.learnIDs(ctx, w, []Seat{seat}, r.looker())
+	}
+}
+
+func (e *Engine) learnID(ctx context.Context, w *world, seat Seat, by looker) error {
+	last, had := w.latest[seat.ID]
+	at := w.locate(seat.ID)
+	if !had || !last.Token.Empty() || last.Status.Terminal() || at.presence != Present || at.dead || seat.Runtime == RuntimeTerminal {
+		return nil
+	}
+	if lease, held := w.leases["seat:"+seat.ID]; held && lease.OpID != by.opID {
+		return nil
+	}
+	rt, err := e.runtime(seat.Runtime)
+	if err != nil {
+		return err
+	}
+	t := target{seat: seat, session: last, address: w.address(seat), pane: at.pane, rt: rt}
+	p := t.probe(e, e.screen(ctx, at.pane.ID))
+	if e.paneIdentity(p, w.bindings[seat.ID], e.d.Procs.Start).Verdict == VerdictMismatch {
+		return nil
+	}
+	id := rt.Identify(ctx, p)
+	if !id.Proven || id.Token.Empty() || e.namesParent(ctx, seat, id.Token.Reveal()) {
+		return nil
+	}
+	if owner, _, known := e.occupantOf(ctx, w, seat.Runtime, NewParentToken(id.Token.Reveal())); known && owner.ID != last.ID {
+		return nil
+	}
+	return e.d.Store.Write(ctx, func(tx Tx) error { return e.recordLearned(tx, w, seat, last.ID, id, by) })
+}
+
+// recordLearned writes a proven id into the row of the occupant that was looked at,
+// if that is still the seat's and still has none; w then shows it too.
+func (e *Engine) recordLearned(tx Tx, w *world, seat Seat, sessionID string, id Identity, by looker) error {
+	now, err := tx.Seat(seat.ID)
+	if err != nil {
+		return err
+	}
+	session, err := tx.Session(sessionID)
+	if err != nil {
+		return err
+	}
+	if now.Generation != seat.Generation || session.Status.Terminal() || !captureToken(&session, id) {
+		return nil
+	}
+	session.LastVerified = e.d.Clock.Now()
+	if err := settleFork(tx, &now, &session); err != nil {
+		return err
+	}
+	if err := tx.UpdateSession(&session); err != nil {
+		return err
+	}
+	if err := tx.UpdateSeat(&now); err != nil {
+		return err
+	}
+	w.latest[seat.ID] = session
+	_, err = tx.AppendEvent(Event{
+		At: e.d.Clock.Now(), Type: EventConversationLearned, RigID: seat.RigID, SeatID: seat.ID, Seat: w.address(seat), Rig: w.rigs[seat.RigID].Name,
+		OpID: by.opID, Operator: by.operator, Payload: mustJSON(Evidence{"session_name": session.Name, "generation": now.Generation, "source": string(id.Provenance), "why": id.Why}),
+	})
+	return err
+}
