@@ -33,7 +33,7 @@ func planAdopt(ctx context.Context, e *Engine, w *world, p *Plan) error {
 		return err
 	})
 	if err != nil {
-		return Errorf("discovered_not_found", "no discovered session %q", args.Discovered).WithHint("`rig discover --rescan` lists what is there").Wrap(err)
+		return Errorf(CodeDiscoveredNotFound, "no discovered session %q", args.Discovered).WithHint("`rig discover --rescan` lists what is there").Wrap(err)
 	}
 	address := w.address(seat)
 	p.Target, p.Command = address, CommandLine("rig", "adopt", d.ID, address)
@@ -78,7 +78,7 @@ func (e *Engine) blockAdopt(w *world, p *Plan, seat Seat, d DiscoveredSession) {
 		p.Block(Errorf("discovered_not_active", "the discovered session is %s", d.Status).WithHint("`rig discover --rescan`"))
 	}
 	if d.RuntimeHint != "" && d.RuntimeHint != seat.Runtime {
-		p.BlockSeat(address, Errorf("runtime_mismatch", "the session looks like %s, the seat is %s", d.RuntimeHint, seat.Runtime).
+		p.BlockSeat(address, Errorf(CodeRuntimeMismatch, "the session looks like %s, the seat is %s", d.RuntimeHint, seat.Runtime).
 			WithHint("adopt it into a seat of its own runtime"))
 	}
 	pane, ok := w.inv.Pane(d.Pane)
@@ -198,7 +198,7 @@ func planRelease(_ context.Context, _ *Engine, w *world, p *Plan) error {
 	latest, had := w.latest[seat.ID]
 	switch _, bound := w.bindings[seat.ID]; {
 	case !had || !bound:
-		p.BlockSeat(address, Errorf("no_session", "the seat has no occupant").WithHint("there is nothing to release"))
+		p.BlockSeat(address, Errorf(CodeNoSession, "the seat has no occupant").WithHint("there is nothing to release"))
 	case latest.Origin != OriginClaimed:
 		p.BlockSeat(address, Errorf("contains_launched_nodes", "this occupant was launched by us").
 			WithHint("`rig seat stop %s` ends it; only adopted sessions are released", address))

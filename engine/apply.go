@@ -150,7 +150,7 @@ func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgre
 				return receiptOf(op)
 			}
 			if err == nil && op.State == OpUnfinished {
-				return nil, Errorf("operation_unfinished", "the process that ran the operation has died").
+				return nil, Errorf(CodeOperationUnfinished, "the process that ran the operation has died").
 					On(string(op.Verb), op.Target).
 					WithHint("`rig op show %s` shows how far it came; then `rig op finish %s` or `rig op rollback %s`", op.ID, op.ID, op.ID)
 			}

@@ -10,6 +10,7 @@ const (
 	CodeActivityUnknown   Code = "target_activity_unknown" // nobody can tell what it does
 	CodeIdleTimeout       Code = "wait_for_idle_timeout"   // it never became idle
 	CodeSessionMissing    Code = "session_missing"         // nothing runs in the seat
+	CodeInvalidThreshold  Code = "invalid_threshold"       // a threshold that is no number of its kind
 	CodePrepIncomplete    Code = "preparation_incomplete"  // the restore map was not finished in time
 	CodePrepCancelled     Code = "preparation_cancelled"
 	CodeStaleGeneration   Code = "stale_generation" // another occupant sits there now

@@ -194,7 +194,7 @@ func mayCompact(t target, act Activity, screen []string) error {
 	case ActivityIdle:
 		if r, ok := t.rt.(draftReader); ok {
 			if draft, shown := r.InputBox(screen); shown && strings.TrimSpace(draft) != "" {
-				err = Errorf("draft_present", "somebody's draft stands in its input box").With("draft_characters", utf8.RuneCountInString(draft))
+				err = Errorf(CodeDraftPresent, "somebody's draft stands in its input box").With("draft_characters", utf8.RuneCountInString(draft))
 				hint = "send or clear the draft in the pane first: rig attach " + t.address
 			}
 		}

@@ -101,7 +101,7 @@ func (c compaction) until(ctx context.Context, limit time.Duration, done func(ct
 // passing are refusals that may go by themselves while a step waits.
 func passing(err error) bool {
 	switch CodeOf(err) {
-	case CodeMidWork, CodeActivityUnknown, "draft_present":
+	case CodeMidWork, CodeActivityUnknown, CodeDraftPresent:
 		return true
 	}
 	return false
@@ -122,7 +122,7 @@ func (c compaction) idle(ctx context.Context, limit time.Duration, cancellable b
 		}
 		return false, last
 	}, func() error {
-		if CodeOf(last) == "draft_present" {
+		if CodeOf(last) == CodeDraftPresent {
 			return last
 		}
 		why := "nothing was seen of it"

@@ -157,7 +157,7 @@ func (e *Engine) runtime(name RuntimeName) (Runtime, error) {
 	if r, ok := e.d.Runtimes[name]; ok {
 		return r, nil
 	}
-	return nil, Errorf("runtime_unsupported", "this build has no runtime %q", name).
+	return nil, Errorf(CodeUnsupportedKind, "this build has no runtime %q", name).
 		WithHint("use claude-code, codex or terminal")
 }
 

@@ -45,6 +45,20 @@ const (
 	CodeRigNameTaken     Code = "rig_name_taken"        // a stopped rig of that name is on record
 	CodeCycle            Code = "cycle_error"           // launch edges form a circle
 	CodeValidationFailed Code = "validation_failed"     // the spec has errors; they are listed
+
+	CodeArtifactMissing     Code = "artifact_missing"          // a file that a rebuild or an image is to hold cannot be read
+	CodeNotDelivered        Code = "context_delivery_failed"   // what an occupant was to be told did not arrive, or cannot be proven to
+	CodeOccupantRequired    Code = "current_occupant_required" // the seat has no occupant to take over from
+	CodeDiscoveredNotFound  Code = "discovered_not_found"      // no session of the operator by that id
+	CodeDraftPresent        Code = "draft_present"             // a draft stands in the input box; it is never typed over
+	CodeForkSourceNotFound  Code = "fork_source_not_found"     // the record knows no such conversation
+	CodeInvalidModel        Code = "invalid_model"             // not the name of a model
+	CodeOperationEnded      Code = "operation_ended"           // the operation has ended; there is nothing to finish or roll back
+	CodeOperationUnfinished Code = "operation_unfinished"      // an operation was cut off half-way
+	CodePodNotFound         Code = "pod_not_found"             // no such pod in the rig
+	CodeTokenUnavailable    Code = "resume_token_unavailable"  // the source has no native id on record
+	CodeRuntimeMismatch     Code = "runtime_mismatch"          // the source runs another client than the seat
+	CodeStartupFileMissing  Code = "startup_file_missing"      // a startup file of the seat cannot be read
 )
 
 // Error is the one error type of the product: what was attempted, on what, why

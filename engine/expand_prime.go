@@ -60,7 +60,7 @@ func (e *Engine) rebuildStart(p *Plan, seat Seat, st *seatStart, m MemberSpec, a
 			WithHint("keep them under %d bytes", maxPrompt))
 	}
 	if rt, err := e.runtime(seat.Runtime); err == nil && !rt.Caps().Prompt {
-		p.BlockSeat(st.Address, Errorf("runtime_unsupported", "%s takes no opening prompt to rebuild it with", seat.Runtime).WithHint("leave session_source out"))
+		p.BlockSeat(st.Address, Errorf(CodeUnsupportedKind, "%s takes no opening prompt to rebuild it with", seat.Runtime).WithHint("leave session_source out"))
 	}
 }
 
@@ -69,7 +69,7 @@ const maxArtifact = 8 << 20
 
 func readArtifact(path string) (string, error) {
 	missing := func(cause error, why string) error {
-		err := Errorf("artifact_missing", "the artifact %s %s", path, why).
+		err := Errorf(CodeArtifactMissing, "the artifact %s %s", path, why).
 			WithHint("a rebuild needs every one of its files; create it or take it off the list")
 		if cause != nil {
 			err = err.Wrap(cause)
@@ -132,7 +132,7 @@ func doPrimed(ctx context.Context, r *run, s Step) (Evidence, error) {
 	}
 	prover, ok := rt.(arrivalProver)
 	if !ok {
-		return nil, Errorf("context_delivery_failed", "this runtime cannot prove an arrival").On("rebuild", s.Seat).WithHint("leave session_source out, or use mode fork")
+		return nil, Errorf(CodeNotDelivered, "this runtime cannot prove an arrival").On("rebuild", s.Seat).WithHint("leave session_source out, or use mode fork")
 	}
 	wait, cancel := context.WithTimeout(ctx, r.e.d.Config.ReadyTimeout)
 	defer cancel()
@@ -146,7 +146,7 @@ func doPrimed(ctx context.Context, r *run, s Step) (Evidence, error) {
 			if wait.Err() == nil || ctx.Err() != nil {
 				return nil, err
 			}
-			return Evidence{"delivered": false, "pane_tail": tail(screen)}, Errorf("context_delivery_failed", "its artifacts were not seen in its transcript: %s", orNone(why)).
+			return Evidence{"delivered": false, "pane_tail": tail(screen)}, Errorf(CodeNotDelivered, "its artifacts were not seen in its transcript: %s", orNone(why)).
 				On("rebuild", s.Seat).WithHint("nothing was recorded; try again").With("pane_tail", tail(screen))
 		}
 		screen = p.Screen

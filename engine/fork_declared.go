@@ -186,7 +186,7 @@ func (e *Engine) imageStart(ctx context.Context, p *Plan, seat Seat, st *seatSta
 		p.BlockSeat(st.Address, Errorf(CodeImageInvalid, "%s holds no conversation", img.Called()).WithHint("`rig agent-image show %s` says what it is", src.Name))
 		return
 	case img.Runtime != seat.Runtime:
-		p.BlockSeat(st.Address, Errorf("runtime_mismatch", "%s is of %s, the seat is %s", img.Called(), img.Runtime, seat.Runtime).
+		p.BlockSeat(st.Address, Errorf(CodeRuntimeMismatch, "%s is of %s, the seat is %s", img.Called(), img.Runtime, seat.Runtime).
 			WithHint("set the seat's runtime to %s, or use another image", img.Runtime))
 		return
 	}

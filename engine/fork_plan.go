@@ -67,7 +67,7 @@ func planFork(ctx context.Context, e *Engine, w *world, p *Plan) error {
 // blockPlace says why a child cannot be where it was asked for.
 func blockPlace(w *world, p *Plan, rig Rig, args ForkArgs) {
 	if !slices.ContainsFunc(w.rec.Pods, func(pod Pod) bool { return pod.RigID == rig.ID && pod.Name == args.Pod }) {
-		p.Block(Errorf("pod_not_found", "rig %s has no pod %q", rig.Name, args.Pod).
+		p.Block(Errorf(CodePodNotFound, "rig %s has no pod %q", rig.Name, args.Pod).
 			WithHint("its pods: %s; `rig expand` adds one", strings.Join(w.podNames(rig.ID), ", ")))
 	}
 	if !ValidName(args.Member) {

@@ -67,9 +67,9 @@ func (e *Engine) originAt(ctx context.Context, w *world, seat Seat, look bool) o
 	o := origin{seat: seat, address: w.address(seat), session: w.latest[seat.ID]}
 	switch {
 	case seat.Runtime == RuntimeTerminal:
-		o.refuse = Errorf("runtime_unsupported", "a terminal has no conversation to fork").WithHint("name an agent's seat")
+		o.refuse = Errorf(CodeUnsupportedKind, "a terminal has no conversation to fork").WithHint("name an agent's seat")
 	case o.session.ID == "":
-		o.refuse = Errorf("resume_token_unavailable", "the seat never had an occupant").WithHint("launch it and prompt it once")
+		o.refuse = Errorf(CodeTokenUnavailable, "the seat never had an occupant").WithHint("launch it and prompt it once")
 	default:
 		e.readOrigin(ctx, w, &o, look)
 	}
@@ -97,7 +97,7 @@ func (e *Engine) readOrigin(ctx context.Context, w *world, o *origin, look bool)
 		o.busy = look && rt.Activity(ctx, probe).State == ActivityBusy
 	}
 	if token == "" {
-		o.refuse = Errorf("resume_token_unavailable", "no conversation of %s is on record", o.name()).
+		o.refuse = Errorf(CodeTokenUnavailable, "no conversation of %s is on record", o.name()).
 			WithHint(promptOnce)
 		return
 	}
@@ -137,7 +137,7 @@ func (e *Engine) forkFrom(ctx context.Context, p *Plan, seat Seat, st *seatStart
 		return // planStart blocks it
 	}
 	if !rt.Caps().Fork {
-		p.BlockSeat(st.Address, Errorf("runtime_unsupported", "%s cannot fork a conversation", seat.Runtime).WithHint("leave session_source out"))
+		p.BlockSeat(st.Address, Errorf(CodeUnsupportedKind, "%s cannot fork a conversation", seat.Runtime).WithHint("leave session_source out"))
 		return
 	}
 	line, err := rt.Line(LaunchRequest{Seat: seat, Address: st.Address, Start: withIDs(e.d.IDs, st.Start), Env: e.d.Env})
@@ -161,13 +161,13 @@ func judgeParent(seat Seat, from parent, conv ConversationState) error {
 		return Errorf("fork_cwd_mismatch", "the seat's directory is %s, and %s began in %s", seat.Cwd, from.called, recorded).
 			WithHint("set the seat's cwd to %s: a client finds a conversation by its directory", recorded)
 	case conv.Exists == Absent:
-		return Errorf("fork_source_not_found", "%s has no %s: %s", seat.Runtime, strings.TrimPrefix(from.called, "the "), orNone(conv.Why)).
+		return Errorf(CodeForkSourceNotFound, "%s has no %s: %s", seat.Runtime, strings.TrimPrefix(from.called, "the "), orNone(conv.Why)).
 			WithHint("%s", orText(from.hint, "nothing is launched, and nothing fresh in its place; give the id of a conversation that was prompted"))
 	case conv.Exists == Unknown:
 		return Errorf(CodeUnavailable, "whether %s has %s cannot be told: %s", seat.Runtime, from.called, orNone(conv.Why)).
 			WithHint("make its folder readable and plan again")
 	case conv.Details["blocks"] == true:
-		return Errorf("conversation_blocked", "%s cannot be forked: %s", from.called, orNone(conv.Why)).
+		return Errorf(CodeBlockedConv, "%s cannot be forked: %s", from.called, orNone(conv.Why)).
 			WithHint("do what the message says, then plan again")
 	}
 	return nil

@@ -128,16 +128,16 @@ func (h *handover) incumbent() {
 	p.AddFact("seat/"+h.address+"/version", itoa(h.seat.Version))
 	switch {
 	case !had || h.w.bindings[h.seat.ID].SeatID == "":
-		p.BlockSeat(h.address, Errorf("current_occupant_required", "the seat has no occupant to hand over").
+		p.BlockSeat(h.address, Errorf(CodeOccupantRequired, "the seat has no occupant to hand over").
 			WithHint("`rig launch %s %s` gives it one", h.w.rigs[h.seat.RigID].Name, h.seat.Logical()))
 	case h.at.presence == Absent:
-		p.BlockSeat(h.address, Errorf("current_occupant_required", "its occupant is gone: %s", h.at.why).
+		p.BlockSeat(h.address, Errorf(CodeOccupantRequired, "its occupant is gone: %s", h.at.why).
 			WithHint("`rig seat clean %s`, then launch it", h.address))
 	case h.last.Startup == StartupPending:
 		p.BlockSeat(h.address, Errorf("occupant_starting", "its occupant is still starting").WithHint("wait until it is ready"))
 	}
 	if h.seat.Runtime == RuntimeTerminal && (h.src.Mode == "fork" || h.src.Mode == "rebuild") {
-		p.BlockSeat(h.address, Errorf("runtime_unsupported", "a terminal has no conversation to %s", h.src.Mode).WithHint("use --source fresh: a restart"))
+		p.BlockSeat(h.address, Errorf(CodeUnsupportedKind, "a terminal has no conversation to %s", h.src.Mode).WithHint("use --source fresh: a restart"))
 	}
 	p.Changes = append(p.Changes,
 		Change{h.address, "generation", itoa(h.seat.Generation), itoa(h.seat.Generation + 1)},

@@ -71,7 +71,7 @@ func (h *handover) planDiscovered(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		h.p.BlockSeat(h.address, Errorf("discovered_not_found", "no discovered session %q", h.src.Ref).WithHint("`rig discover --rescan` lists what is there").Wrap(err))
+		h.p.BlockSeat(h.address, Errorf(CodeDiscoveredNotFound, "no discovered session %q", h.src.Ref).WithHint("`rig discover --rescan` lists what is there").Wrap(err))
 		return nil
 	}
 	h.p.AddFact("discovered/"+d.ID, string(d.Epoch)+" "+string(d.Pane)+" "+d.Status)

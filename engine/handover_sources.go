@@ -27,11 +27,11 @@ func (h *handover) forkStart(ctx context.Context, st *seatStart) error {
 	st.Start = nil
 	switch {
 	case found == nil:
-		h.p.BlockSeat(h.address, Errorf("fork_source_not_found", "no %s session %q on record", h.seat.Runtime, h.src.Ref).
+		h.p.BlockSeat(h.address, Errorf(CodeForkSourceNotFound, "no %s session %q on record", h.seat.Runtime, h.src.Ref).
 			WithHint("name a seat, a session or a native id that `rig ps --seats` knows"))
 		return nil
 	case found.session.Runtime != h.seat.Runtime:
-		h.p.BlockSeat(h.address, Errorf("runtime_mismatch", "the source is %s, the seat is %s", found.session.Runtime, h.seat.Runtime).WithHint("fork within one runtime"))
+		h.p.BlockSeat(h.address, Errorf(CodeRuntimeMismatch, "the source is %s, the seat is %s", found.session.Runtime, h.seat.Runtime).WithHint("fork within one runtime"))
 		return nil
 	case found.origin.refuse != nil:
 		h.p.BlockSeat(h.address, asError(found.origin.refuse))
@@ -105,7 +105,7 @@ func onRecord(w *world, seat Seat, s Session) *forkSource {
 	}
 	f.origin = origin{seat: seat, session: s, address: w.address(seat), parent: NewParentToken(s.Token.Reveal())}
 	if s.Token.Empty() {
-		f.origin.refuse = Errorf("resume_token_unavailable", "no conversation of %s is on record", f.whose).
+		f.origin.refuse = Errorf(CodeTokenUnavailable, "no conversation of %s is on record", f.whose).
 			WithHint("prompt it once, then try again; or use --source fresh")
 	}
 	return f
@@ -288,7 +288,7 @@ func (e *Engine) discoveredTrouble(w *world, seat Seat, d DiscoveredSession) (ou
 		bad(CodePaneDead, "choose a session that runs", "its process has ended")
 	}
 	if d.RuntimeHint != "" && d.RuntimeHint != seat.Runtime {
-		bad("runtime_mismatch", "choose a session of the seat's runtime", "it looks like %s, the seat is %s", d.RuntimeHint, seat.Runtime)
+		bad(CodeRuntimeMismatch, "choose a session of the seat's runtime", "it looks like %s, the seat is %s", d.RuntimeHint, seat.Runtime)
 	}
 	return out
 }

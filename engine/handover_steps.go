@@ -154,7 +154,7 @@ func doArrive(ctx context.Context, r *run, s Step) (Evidence, error) {
 	h, _ := r.handoff()
 	prover, ok := rt.(arrivalProver)
 	if !ok {
-		return nil, Errorf("context_delivery_failed", "this runtime cannot prove an arrival").On("handover", s.Seat).WithHint("use --source fork or discovered")
+		return nil, Errorf(CodeNotDelivered, "this runtime cannot prove an arrival").On("handover", s.Seat).WithHint("use --source fork or discovered")
 	}
 	wait, cancel := context.WithTimeout(ctx, r.e.d.Config.ReadyTimeout)
 	defer cancel()
@@ -165,7 +165,7 @@ func doArrive(ctx context.Context, r *run, s Step) (Evidence, error) {
 		p, err := r.probeOf(wait, s, seat, l)
 		if err != nil {
 			if wait.Err() != nil && ctx.Err() == nil {
-				return nil, Errorf("context_delivery_failed", "what it was told was not seen in its transcript: %s", orNone(why)).On("handover", s.Seat).
+				return nil, Errorf(CodeNotDelivered, "what it was told was not seen in its transcript: %s", orNone(why)).On("handover", s.Seat).
 					WithHint("the incumbent is untouched; try again, or use --source fork")
 			}
 			return nil, err

@@ -122,7 +122,7 @@ func (e *Engine) capture(ctx context.Context, p *Plan, o origin, n *NewImage) {
 	conv := rt.Conversation(ctx, o.parent.Reveal(), o.seat.Cwd, o.session.Homes)
 	switch {
 	case conv.Exists == Absent:
-		p.Block(Errorf("fork_source_not_found", "the conversation of %s is not on disk: %s", o.name(), orNone(conv.Why)).
+		p.Block(Errorf(CodeForkSourceNotFound, "the conversation of %s is not on disk: %s", o.name(), orNone(conv.Why)).
 			WithHint(promptOnce))
 	case conv.Exists == Unknown:
 		p.Block(Errorf(CodeUnavailable, "whether the conversation of %s exists cannot be told: %s", o.name(), orNone(conv.Why)).

@@ -294,7 +294,7 @@ func (r *run) settleIntents() {
 		if i.Action == string(ContinuityAwaiting) {
 			s.Outcome = ContinuityAwaiting
 			_, rig, _ := strings.Cut(i.Seat, "@")
-			s.Error = Errorf("awaiting_decision", "%s", i.Reason).
+			s.Error = Errorf(CodeAwaiting, "%s", i.Reason).
 				WithHint("nothing was started and nothing was lost; `rig up %s --fresh %s` starts it afresh, on purpose", rig, i.Seat)
 		}
 		r.settle(s)

@@ -80,7 +80,7 @@ func (e *Engine) holderRefusal(r Reader, held Lease) error {
 		"since": held.GrantedAt.UTC().Format(time.RFC3339),
 	}
 	if dead {
-		return Errorf("operation_unfinished", "%s by %s was cut off half-way", verb, held.Owner.Label).
+		return Errorf(CodeOperationUnfinished, "%s by %s was cut off half-way", verb, held.Owner.Label).
 			WithHint("`rig op show %s`, then `rig op finish %s` or `rig op rollback %s`", held.OpID, held.OpID, held.OpID).
 			With("holder", holder)
 	}

@@ -66,7 +66,7 @@ func (e *Engine) startupText(address string, f StartupFile) (string, error) {
 	case os.IsNotExist(err):
 		return "(" + f.Path + " was never written for this seat.)", nil
 	case err != nil:
-		return "", Errorf("startup_file_missing", "%s cannot be read", f.Path).Wrap(err).WithHint("check %s", path)
+		return "", Errorf(CodeStartupFileMissing, "%s cannot be read", f.Path).Wrap(err).WithHint("check %s", path)
 	}
 	return "# " + f.Path + "\n\n" + strings.TrimSpace(string(b)), nil
 }
@@ -79,6 +79,6 @@ func readStartupFile(f StartupFile) (string, error) {
 	case !f.Required && os.IsNotExist(err):
 		return "", nil
 	}
-	return "", Errorf("startup_file_missing", "startup file %s cannot be read", f.Path).Wrap(err).
+	return "", Errorf(CodeStartupFileMissing, "startup file %s cannot be read", f.Path).Wrap(err).
 		WithHint("create it, or mark it required: false")
 }

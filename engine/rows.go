@@ -133,7 +133,7 @@ func memberOf(seat Seat, c StartupContext) (MemberSpec, error) {
 }
 
 func malformedStartup(seat Seat, err error) error {
-	return Errorf("startup_context_malformed", "the stored startup of %s cannot be read", seat.Logical()).Wrap(err).
+	return Errorf(CodeStartupBroken, "the stored startup of %s cannot be read", seat.Logical()).Wrap(err).
 		WithHint("bring the rig up from its spec again")
 }
 

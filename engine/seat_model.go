@@ -69,13 +69,13 @@ func planSetModel(ctx context.Context, e *Engine, w *world, p *Plan) error {
 func checkModel(model string) error {
 	switch {
 	case len(model) > maxModel || !utf8.ValidString(model):
-		return Errorf("invalid_model", "the model id is longer than %d bytes or not UTF-8", maxModel).WithHint("give the id as the client's --model takes it")
+		return Errorf(CodeInvalidModel, "the model id is longer than %d bytes or not UTF-8", maxModel).WithHint("give the id as the client's --model takes it")
 	case strings.HasPrefix(model, "-"):
-		return Errorf("invalid_model", "the model id looks like an option").WithHint("give the id as the client's --model takes it")
+		return Errorf(CodeInvalidModel, "the model id looks like an option").WithHint("give the id as the client's --model takes it")
 	case strings.ContainsFunc(model, func(r rune) bool {
 		return r == utf8.RuneError || unicode.IsControl(r) || unicode.IsSpace(r) || unicode.Is(unicode.Cf, r)
 	}):
-		return Errorf("invalid_model", "the model id holds blanks or control characters").WithHint("give the id as the client's --model takes it")
+		return Errorf(CodeInvalidModel, "the model id holds blanks or control characters").WithHint("give the id as the client's --model takes it")
 	}
 	return nil
 }

@@ -119,7 +119,7 @@ func (e *Engine) resolve(ctx context.Context, ref string, screens func(*world) [
 	case at.presence == Unknown:
 		return t, nil, Errorf(CodeTmuxProbeFailed, "%s", at.why).On("", t.address).WithHint("`rig doctor` says what is wrong with tmux")
 	case at.presence == Absent:
-		return t, nil, Errorf("session_missing", "the seat has no live pane: %s", at.why).On("", t.address).
+		return t, nil, Errorf(CodeSessionMissing, "the seat has no live pane: %s", at.why).On("", t.address).
 			WithHint("`rig launch %s %s` starts it", w.rigs[seat.RigID].Name, seat.Logical())
 	}
 	t.guard, t.pane = w.guard(seat), at.pane
@@ -157,15 +157,15 @@ func (e *Engine) mayType(ctx context.Context, t target, screen []string) error {
 	act := t.rt.Activity(ctx, t.probe(e, screen))
 	switch act.State {
 	case ActivityWaiting:
-		return Errorf("target_needs_input", "it waits for a person: %s", act.Why).On("send", t.address).
+		return Errorf(CodeNeedsInput, "it waits for a person: %s", act.Why).On("send", t.address).
 			WithHint("answer it first: rig attach %s", t.address)
 	case ActivityExited:
-		return Errorf("session_missing", "its client has ended: %s", act.Why).On("send", t.address).WithHint("launch it again")
+		return Errorf(CodeSessionMissing, "its client has ended: %s", act.Why).On("send", t.address).WithHint("launch it again")
 	case ActivityIdle, ActivityBusy, ActivityLimit, ActivityUnknown:
 	}
 	if r, ok := t.rt.(draftReader); ok {
 		if draft, shown := r.InputBox(screen); shown && strings.TrimSpace(draft) != "" {
-			return Errorf("draft_present", "somebody's draft stands in its input box").On("send", t.address).
+			return Errorf(CodeDraftPresent, "somebody's draft stands in its input box").On("send", t.address).
 				WithHint("send or clear the draft in the pane first: rig attach %s", t.address).With("draft_characters", utf8.RuneCountInString(draft))
 		}
 	}

@@ -72,7 +72,7 @@ func planShrink(ctx context.Context, e *Engine, w *world, p *Plan) error {
 		}
 	}
 	if pod.ID == "" {
-		return Errorf("pod_not_found", "rig %s has no pod %q", rig.Name, args.Pod).On("shrink", rig.Name).
+		return Errorf(CodePodNotFound, "rig %s has no pod %q", rig.Name, args.Pod).On("shrink", rig.Name).
 			WithHint("its pods: %s", strings.Join(w.podNames(rig.ID), ", "))
 	}
 	e.startShrink(w, p, rig, []string{"rig", "shrink", rig.Name, pod.Name}, args)

@@ -55,12 +55,12 @@ func planOptions(rig, tokens, percent string, refresh bool) (engine.CompactPlanO
 	o := engine.CompactPlanOptions{Rig: rig, Refresh: refresh}
 	n, err := strconv.ParseInt(strings.TrimSpace(tokens), 10, 64)
 	if err != nil || n < 1 {
-		return o, engine.Errorf("invalid_threshold", "--threshold-tokens %q is not a positive whole number", tokens).
+		return o, engine.Errorf(engine.CodeInvalidThreshold, "--threshold-tokens %q is not a positive whole number", tokens).
 			On("compact-plan", "").WithHint("give a number of tokens such as 400000")
 	}
 	p, err := strconv.ParseFloat(strings.TrimSpace(percent), 64)
 	if err != nil || math.IsNaN(p) || p < 0 || p > 100 {
-		return o, engine.Errorf("invalid_threshold", "--threshold-percent %q is not a number from 0 to 100", percent).
+		return o, engine.Errorf(engine.CodeInvalidThreshold, "--threshold-percent %q is not a number from 0 to 100", percent).
 			On("compact-plan", "").WithHint("give a share such as 80 or 72.5")
 	}
 	if o.Tokens, o.Percent = n, p; p == 0 {

@@ -147,7 +147,7 @@ func (c *cli) attachCmd() *cobra.Command {
 			}
 			s, _, err := a.engine().SeatView(cmd.Context(), args[0])
 			if err == nil && s.SessionName == "" {
-				err = engine.Errorf("session_missing", "the seat has no live pane: %s", s.LifeWhy).On("attach", s.Address).
+				err = engine.Errorf(engine.CodeSessionMissing, "the seat has no live pane: %s", s.LifeWhy).On("attach", s.Address).
 					WithHint("`rig launch %s %s` starts it", s.Rig, s.Logical)
 			}
 			if err != nil {

@@ -39,7 +39,7 @@ func (r *Runtime) Caps() engine.RuntimeCaps {
 // ValidToken implements engine.Runtime.
 func (r *Runtime) ValidToken(id string) error {
 	if strings.TrimSpace(id) == "" {
-		return engine.Errorf("invalid_token", "empty").WithHint("test")
+		return engine.Errorf(engine.CodeInvalidToken, "empty").WithHint("test")
 	}
 	return nil
 }

@@ -14,6 +14,9 @@ import (
 	"rig/engine"
 )
 
+// CodeManifestBroken says that the manifest of an image cannot be read as one.
+const CodeManifestBroken engine.Code = "manifest_parse_error"
+
 const (
 	manifestName = "manifest.yaml"
 	statsName    = "stats.json"
@@ -36,11 +39,11 @@ func (l *Library) load(r Root, name, version, dir string) (img engine.Image, tex
 	}
 	docs, err := l.o.YAML(data)
 	if err != nil || len(docs) != 1 {
-		return img, string(data), engine.Errorf("manifest_parse_error", "its %s is no YAML of one document", manifestName).WithHint("correct the file, or remove the folder")
+		return img, string(data), engine.Errorf(CodeManifestBroken, "its %s is no YAML of one document", manifestName).WithHint("correct the file, or remove the folder")
 	}
 	m, ok := docs[0].(map[string]any)
 	if !ok {
-		return img, string(data), engine.Errorf("manifest_parse_error", "its %s is no map", manifestName).WithHint("correct the file, or remove the folder")
+		return img, string(data), engine.Errorf(CodeManifestBroken, "its %s is no map", manifestName).WithHint("correct the file, or remove the folder")
 	}
 	img, err = decodeManifest(m)
 	if err != nil {

@@ -116,7 +116,7 @@ func fill(dir string, n engine.NewImage) error {
 		}
 		b, err := readSource(f.From)
 		if err != nil {
-			return engine.Errorf("artifact_missing", "the file %s cannot be kept: %s", printable(f.From), reason(err)).WithHint("give the path of a text of at most 8 MB")
+			return engine.Errorf(engine.CodeArtifactMissing, "the file %s cannot be kept: %s", printable(f.From), reason(err)).WithHint("give the path of a text of at most 8 MB")
 		}
 		if err := writeNew(filepath.Join(dir, f.Path), b); err != nil {
 			return writeError(n.Name, err)

@@ -40,7 +40,7 @@ func (t *Terminal) Line(r engine.LaunchRequest) (engine.LaunchLine, error) {
 		return engine.LaunchLine{}, err
 	}
 	if _, ok := r.Start.(engine.StartFresh); !ok {
-		return engine.LaunchLine{}, engine.Errorf("runtime_unsupported", "a terminal has no conversation to resume or fork").
+		return engine.LaunchLine{}, engine.Errorf(engine.CodeUnsupportedKind, "a terminal has no conversation to resume or fork").
 			On("launch", r.Address).WithHint("start it fresh")
 	}
 	line := base(r)
