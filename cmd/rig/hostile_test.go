@@ -212,7 +212,8 @@ func (h *hostile) panes(texts map[string]string) {
 	var all strings.Builder
 	for _, text := range texts {
 		if !strings.ContainsRune(text, 0) && len(text) < 1000 {
-			h.tmux("select-pane", "-t", pane, "-T", text)
+			// tmux expands what it is given here, so that a command in it would be this test's own.
+			h.tmux("select-pane", "-t", pane, "-T", strings.ReplaceAll(text, "#", "##"))
 			h.harmless("ps")
 			all.WriteString(text + "\n")
 		}

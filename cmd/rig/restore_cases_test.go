@@ -88,6 +88,8 @@ func (w *world) blindSnapshot(t *testing.T) {
 // vanishingSession ends the session of a seat while its client starts.
 func (w *world) vanishingSession(t *testing.T) {
 	t.Helper()
+	// A server without a session ends, and the first one is all that there is while the second is being made.
+	w.tmux("new-session", "-d", "-s", "holder", "cat")
 	w.setenv("AGENTSIM_START_MS", "1500")
 	done := make(chan result, 1)
 	go func() { done <- w.run("up", "mess", "--json") }()
