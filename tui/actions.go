@@ -159,8 +159,8 @@ func seatActions() []*action {
 			in: scopeFleet | scopePressure | scopeWall, disabled: (*Model).whyNoMark, run: (*Model).markRange,
 		},
 		{
-			id: "open-operation", keys: []string{"enter"}, label: "journal", help: "go between the list and the journal of the operation", group: groupAct,
-			in: scopeOps, foot: 10, disabled: (*Model).whyNoRow, run: (*Model).openOperation,
+			id: "open-operation", keys: []string{"enter"}, label: "journal", help: "go into the journal of the operation; there, the whole of a step", group: groupAct,
+			in: scopeOps, foot: 10, disabled: (*Model).whyNoRow, run: (*Model).openOperation, word: (*Model).operationWord,
 		},
 		{
 			id: "open-image", keys: []string{"enter"}, label: "look inside", help: "go between the list and what is known of the image; inside, copy takes the spec", group: groupAct,

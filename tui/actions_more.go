@@ -42,7 +42,7 @@ func verbActions() []*action {
 	}
 	return append(out, &action{
 		id: "undo", keys: []string{"u"}, label: "undo", help: "undo the last operation that still can be undone", group: groupVerb,
-		in: scopeScreens, write: true, disabled: (*Model).whyNoUndo, run: (*Model).undo,
+		in: scopeScreens, foot: 27, write: true, disabled: (*Model).whyNoUndo, run: (*Model).undo,
 	})
 }
 

@@ -1,9 +1,6 @@
 package tui
 
 import (
-	"sort"
-	"strings"
-
 	tea "charm.land/bubbletea/v2"
 
 	"rig/engine"
@@ -224,27 +221,18 @@ func (s *attentionScreen) detail(m *Model, w, h int) []string {
 	if word := m.resolveWord(it); word != "" {
 		put("press", m.reg.hint("resolve")+" "+word, toneAccent)
 	}
-	put("evidence", evidenceText(it.Evidence), toneDim)
+	label := "evidence"
+	for _, r := range evidenceRows(it.Evidence) {
+		if r.label != "" {
+			r.text = r.label + ": " + r.text
+		}
+		put(label, r.text, toneDim)
+		label = ""
+	}
 	if it.Acked != "" {
 		put("seen", m.ackWord(*it), toneDim)
 	}
 	return m.brush.fill(out, w, h)
-}
-
-// evidenceText prints evidence as "key value" pairs in a stable order.
-func evidenceText(ev map[string]any) string {
-	keys := make([]string, 0, len(ev))
-	for k := range ev {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	parts := []string{}
-	for _, k := range keys {
-		if v := valueText(ev[k]); v != "" {
-			parts = append(parts, strings.ReplaceAll(k, "_", " ")+" "+v)
-		}
-	}
-	return strings.Join(parts, ", ")
 }
 
 func (s *attentionScreen) at(m *Model, x, y int) bool {

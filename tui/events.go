@@ -195,7 +195,9 @@ func (m *Model) openEvent() tea.Cmd {
 			lines = append(lines, l)
 		}
 	}
-	lines = append(lines, jsonLines(e.Payload)...)
+	if rows := payloadRows(e.Payload); len(rows) > 0 {
+		lines = append(append(lines, readLine{}), rows...)
+	}
 	m.push(&reader{title: "Event", lines: lines, copy: string(e.Payload)})
 	return nil
 }

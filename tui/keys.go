@@ -72,6 +72,16 @@ type action struct {
 	// disabled says why the action cannot be done now, "" when it can.
 	disabled func(m *Model) string
 	run      func(m *Model) tea.Cmd
+	// word, where set, is the label while it depends on where one is.
+	word func(m *Model) string
+}
+
+// text is the label in the footer.
+func (a *action) text(m *Model) string {
+	if a.word != nil {
+		return a.word(m)
+	}
+	return a.label
 }
 
 // why says why the action cannot be done now.

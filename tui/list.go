@@ -121,6 +121,32 @@ func (l *list) lines(h int, draw func(i int, on bool) string) []string {
 	return out
 }
 
+// tall draws rows of several lines each in h lines, with the whole of the one under
+// the cursor when it fits. all is false when something is out of sight.
+func (l *list) tall(h int, draw func(i int, on bool) []string) (out []string, all bool) {
+	from, to := l.window(h)
+	from, to = min(from, l.cursor), max(to, min(l.cursor+1, len(l.keys)))
+	all = from == 0 && to == len(l.keys)
+	var starts []int
+	end := 0 // of the row under the cursor
+	for i := from; i < to && (i <= l.cursor || len(out)-end < h); i++ {
+		starts = append(starts, len(out))
+		out = append(out, draw(i, i == l.cursor)...)
+		if i <= l.cursor {
+			end = len(out)
+		}
+	}
+	cut := 0
+	for i := 1; i < len(starts) && i <= l.cursor-from && end-cut > h; i++ {
+		cut = starts[i]
+	}
+	out = out[cut:]
+	if cut > 0 || len(out) > h {
+		return out[:min(h, len(out))], false
+	}
+	return out, all
+}
+
 // more says how much of the list is out of sight, "" when none is.
 func (l *list) more(h int) string {
 	if len(l.keys) <= h {

@@ -142,7 +142,11 @@ func (s *opsScreen) sizes(m *Model) areas {
 func (s *opsScreen) settle(m *Model) {
 	a := s.sizes(m)
 	s.list.settle(a.listH - 1)
-	s.steps.settle(max(a.sideH-2-s.journalHead(), 1))
+	head := 0
+	if op := s.op(); op != nil {
+		head = len(s.journalTop(m, *op, max(a.sideW-2, 1)))
+	}
+	s.steps.settle(max(a.sideH-2-head, 1))
 }
 
 func (s *opsScreen) move(m *Model, d move) tea.Cmd {
@@ -171,11 +175,39 @@ func (s *opsScreen) subject(m *Model) subject {
 
 func (s *opsScreen) panes(*Model) []string { return nil }
 
-// openOperation gives the keys to the journal and back.
-func (m *Model) openOperation() tea.Cmd {
-	if s, ok := m.screens[screenOps].(*opsScreen); ok && s.op() != nil {
-		s.inside = !s.inside
+func (m *Model) operations() *opsScreen {
+	s, ok := m.screens[screenOps].(*opsScreen)
+	if !ok {
+		return &opsScreen{}
 	}
+	return s
+}
+
+// openOperation gives the keys to the journal; there it opens the whole of a step.
+func (m *Model) openOperation() tea.Cmd {
+	s := m.operations()
+	if !s.inside {
+		s.inside = s.op() != nil
+		return nil
+	}
+	if s.steps.cursor < len(s.journal.steps) {
+		text := m.stepText(s.journal.steps[s.steps.cursor])
+		m.push(&reader{title: "Step " + itoa(s.steps.cursor+1) + " of " + itoa(len(s.journal.steps)), lines: text, copy: plainText(text)})
+	}
+	return nil
+}
+
+// operationWord says what that does now.
+func (m *Model) operationWord() string {
+	if m.operations().inside {
+		return "the step"
+	}
+	return "journal"
+}
+
+// leaveOperation gives the keys back to the list.
+func (m *Model) leaveOperation() tea.Cmd {
+	m.operations().inside = false
 	return nil
 }
 

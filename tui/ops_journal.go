@@ -7,18 +7,6 @@ import (
 	"rig/engine"
 )
 
-// journalHead is the number of lines above the steps.
-func (s *opsScreen) journalHead() int {
-	n := 3
-	if s.journal.op.Reason != "" {
-		n++
-	}
-	if s.journal.op.Error != "" {
-		n += 2
-	}
-	return n
-}
-
 // journalBox shows the selected operation: who, when, how it ended, and each
 // step with its time and what it proved.
 func (s *opsScreen) journalBox(m *Model, w, h int) []string {
@@ -34,20 +22,18 @@ func (s *opsScreen) journalBox(m *Model, w, h int) []string {
 	}
 	inner := w - 2
 	lines := s.journalTop(m, *op, inner)
+	var more []string
+	note := ""
 	switch {
 	case s.journal.err != "":
 		lines = append(lines, m.aside(inner, 2, toneBad, s.journal.err)...)
 	case s.journal.id != op.ID || len(s.journal.steps) == 0 && s.journal.op.ID == "":
 		lines = append(lines, m.brush.text(inner, toneDim, " reading its journal"))
 	default:
-		room := h - 2 - len(lines)
-		steps := s.steps.lines(room, func(i int, on bool) string { return m.stepLine(s.journal.steps[i], inner, s.inside && on) })
-		lines = append(lines, steps...)
-		if s.inside && len(steps) < room {
-			lines = append(lines, s.stepDetail(m, inner, room-len(steps))...)
-		}
+		more, note = s.journalSteps(m, inner, h-2-len(lines))
+		lines = append(lines, more...)
 	}
-	return m.brush.box(w, h, frame, title, s.steps.more(h-2-s.journalHead()), m.brush.fill(lines, inner, h-2))
+	return m.brush.box(w, h, frame, title, note, m.brush.fill(lines, inner, h-2))
 }
 
 func (s *opsScreen) journalTop(m *Model, op engine.Operation, w int) []string {
@@ -59,14 +45,21 @@ func (s *opsScreen) journalTop(m *Model, op engine.Operation, w int) []string {
 		m.brush.line(w, false, seg{toneDim, " " + op.StartedAt.In(m.opt.zone()).Format("2 Jan 15:04:05") + took + byWord(op.Operator)}),
 	}
 	if op.Reason != "" {
-		out = append(out, m.brush.text(w, toneText, " \""+clean(op.Reason)+"\""))
+		out = append(out, m.paragraph(toneText, " ", "\""+op.Reason+"\"", w)...)
 	}
 	if op.Error != "" {
-		out = append(out, m.brush.line(w, false, seg{toneBad, " " + clean(op.Error)}))
+		out = append(out, m.paragraph(toneBad, " ", op.Error, w)...)
+	}
+	if v := m.cutOff(op.ID); v != nil {
+		key := m.reg.hint("op-rollback")
+		if v.Committed {
+			key = m.reg.hint("op-finish")
+		}
+		out = append(out, m.paragraph(toneNeed, " ", "cut off half-way, "+cutOffWord(v)+" ("+key+")", w)...)
 	}
 	for _, v := range m.fleet.Ops {
-		if v.ID == op.ID && v.State == engine.OpUnfinished {
-			out = append(out, m.brush.text(w, toneNeed, " cut off half-way: rig op finish or rig op rollback "+op.ID))
+		if v.ID == op.ID && v.UndoUntil.After(m.now) {
+			out = append(out, m.paragraph(toneAccent, " ", m.reg.hint("undo")+" takes it back, until "+v.UndoUntil.In(m.opt.zone()).Format("15:04:05"), w)...)
 		}
 	}
 	return append(out, m.brush.blank(w, 1)...)
@@ -79,25 +72,82 @@ func byWord(who string) string {
 	return ", by " + clean(who)
 }
 
-// stepLine is one step: its state, its title, its seat and its time.
-func (m *Model) stepLine(st engine.OperationStep, w int, on bool) string {
+// journalSteps are the steps in h lines, and below them, while the journal has the
+// keys, what the selected one proved. note says what is out of sight.
+func (s *opsScreen) journalSteps(m *Model, w, h int) (lines []string, note string) {
+	if h <= 0 {
+		return nil, ""
+	}
+	var detail []string
+	if s.inside && s.steps.cursor < len(s.journal.steps) {
+		st := s.journal.steps[s.steps.cursor]
+		detail = append(m.brush.blank(w, 1), m.brush.rule(w, "evidence", toneDim))
+		for _, l := range wrapped(evidenceOf(st), m.brush, w-2) {
+			detail = append(detail, " "+l+" ")
+		}
+		if most := h / 2; len(detail) > most {
+			detail, note = detail[:most], m.reg.hint("open-operation")+" shows the whole step"
+		}
+		if len(detail) < 3 { // a heading alone says nothing
+			detail = nil
+		}
+	}
+	lines, all := s.steps.tall(h-len(detail), func(i int, on bool) []string { return m.stepLines(s.journal.steps[i], w, s.inside && on) })
+	if !all {
+		note = joinWords(" "+m.brush.g.dot+" ", itoa(s.steps.cursor+1)+"/"+itoa(len(s.journal.steps)), note)
+	}
+	return append(lines, detail...), note
+}
+
+// evidenceOf is what a step proved, in rows.
+func evidenceOf(st engine.OperationStep) []readLine {
+	if rows := payloadRows(st.Evidence); len(rows) > 0 {
+		return rows
+	}
+	return []readLine{{"", "none written", toneDim}}
+}
+
+// stepLines is one step: its state, its title, its seat and its time. A long title
+// goes on below itself, and so does an error.
+func (m *Model) stepLines(st engine.OperationStep, w int, on bool) []string {
 	l := lookStep(st.State)
 	k := toneText
 	if st.State == engine.StepPending || st.State == engine.StepSkipped {
 		k = toneDim
 	}
-	segs := []seg{m.brush.lead(on), {l.tone, l.mark(m.brush.g) + " "}, {k, clean(st.Title)}}
-	if st.Effect == engine.EffectCommit {
-		segs = append(segs, seg{toneNeed, "  commit"})
-	}
-	if st.Error != "" {
-		segs = append(segs, seg{toneBad, "  " + clean(st.Error)})
-	}
 	right := ""
 	if t := m.stepTime(st); t != "" {
 		right = "  " + t + " "
 	}
-	return m.brush.line(w-width(right), on, segs...) + m.brush.line(width(right), on, seg{toneDim, right})
+	head := []seg{m.brush.lead(on), {l.tone, l.mark(m.brush.g) + " "}}
+	room := max(w-segsWidth(head)-width(right), 8)
+	pieces := []seg{}
+	for _, part := range wrap(clean(st.Title), room) {
+		pieces = append(pieces, seg{k, part})
+	}
+	var tail seg
+	if st.Effect == engine.EffectCommit {
+		if tail = (seg{toneNeed, "  commit"}); width(pieces[len(pieces)-1].text)+width(tail.text) > room {
+			tail = seg{}
+			pieces = append(pieces, seg{toneNeed, "commit"})
+		}
+	}
+	last := len(pieces) - 1
+	if st.Error != "" {
+		for _, part := range wrap(clean(st.Error), room) {
+			pieces = append(pieces, seg{toneBad, part})
+		}
+	}
+	out := make([]string, 0, len(pieces))
+	for i, p := range pieces {
+		segs := append(append([]seg(nil), head...), p)
+		if i == last {
+			segs = append(segs, tail)
+		}
+		out = append(out, m.brush.line(w-width(right), on, segs...)+m.brush.line(width(right), on, seg{toneDim, right}))
+		head, right = []seg{{toneText, strings.Repeat(" ", segsWidth(head))}}, strings.Repeat(" ", width(right))
+	}
+	return out
 }
 
 func (m *Model) stepTime(st engine.OperationStep) string {
@@ -110,22 +160,28 @@ func (m *Model) stepTime(st engine.OperationStep) string {
 	return elapsed(m.now.Sub(st.StartedAt).Truncate(time.Second))
 }
 
-// stepDetail shows what the selected step proved, where there is room below the
-// steps.
-func (s *opsScreen) stepDetail(m *Model, w, h int) []string {
-	if h < 3 || s.steps.cursor >= len(s.journal.steps) {
-		return nil
+// stepText is all that is known of a step.
+func (m *Model) stepText(st engine.OperationStep) []readLine {
+	l := lookStep(st.State)
+	out := []readLine{{"step", clean(st.Title), toneStrong}, {"state", l.text(m.brush.g), l.tone}}
+	out = said(out, "seat", clean(st.Seat), toneText)
+	out = said(out, "way back", wayBack(st.Effect), toneText)
+	if !st.StartedAt.IsZero() {
+		out = append(out, readLine{"began", st.StartedAt.In(m.opt.zone()).Format("15:04:05.000") + ", took " + m.stepTime(st), toneText})
 	}
-	st := s.journal.steps[s.steps.cursor]
-	out := []string{m.brush.blank(w, 1)[0], m.brush.rule(w, "evidence", toneDim)}
-	text := payloadText(st.Evidence)
-	if text == "" {
-		text = "none written"
+	out = said(out, "error", clean(st.Error), toneBad)
+	return append(append(out, readLine{}, readLine{"evidence", "", toneText}), evidenceOf(st)...)
+}
+
+func wayBack(e engine.Effect) string {
+	switch e {
+	case engine.EffectOneWay:
+		return "cannot be undone"
+	case engine.EffectCommit:
+		return "this is the commit: what follows cannot be undone"
+	default:
+		return ""
 	}
-	for _, l := range wrap(text, w-2) {
-		out = append(out, m.brush.text(w, toneText, " "+l))
-	}
-	return m.brush.fill(out, w, h)
 }
 
 // showsRunning reports whether a running time is on screen, so that seconds

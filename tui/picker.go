@@ -66,8 +66,7 @@ func (p *picker) paste(_ *Model, text string) tea.Cmd {
 func (p *picker) update(*Model, tea.Msg) tea.Cmd { return nil }
 
 func (p *picker) move(m *Model, d move) tea.Cmd {
-	_, h := p.size(m.w, m.h-1)
-	p.list.settle(p.rows(h))
+	p.list.settle(p.rows(p.size(m.w, m.h-1)))
 	p.list.move(d)
 	return nil
 }
@@ -125,12 +124,67 @@ func (p *picker) find() {
 	p.list = list{keys: keys, height: p.list.height}
 }
 
+// pickWidth and pickHeight are what a picker grows to at most.
+const (
+	pickWidth  = 150
+	pickHeight = 60
+)
+
 func (p *picker) size(cols, rows int) (int, int) {
 	around := 2
 	if p.search != nil {
 		around = 5
 	}
-	return dialogSize(86, min(len(p.all)+p.heads()+around, 32), cols, rows)
+	text, note := p.widths()
+	w, _ := dialogSize(min(max(4+2+p.keyWidth(pickWidth)+text+2+note, 86), pickWidth), rows, cols, rows)
+	return dialogSize(w, min(len(p.all)+p.heads()+around+p.below(w-4), pickHeight), cols, rows)
+}
+
+// widths are the widest name and the widest note.
+func (p *picker) widths() (text, note int) {
+	for _, it := range p.all {
+		text, note = max(text, width(it.text)), max(note, width(it.remark()))
+	}
+	return text, note
+}
+
+// textWidth is the width of the column of names in w cells.
+func (p *picker) textWidth(w int) int {
+	text, _ := p.widths()
+	return min(text, max(w*2/5, 18), max(w-p.keyWidth(w)-4, 1))
+}
+
+// below is the number of lines under the list, in which what is selected stands
+// whole: none where all that is known of each has room in its line.
+func (p *picker) below(w int) int {
+	room, n, cut := w-4-p.keyWidth(w)-p.textWidth(w), 1, false
+	for _, it := range p.all {
+		cut = cut || width(it.remark()) > room || width(it.text) > p.textWidth(w) || it.why != "" && it.note != ""
+		if whole := it.whole(); width(whole) > w {
+			n = max(n, len(wrap(whole, w)))
+		}
+	}
+	if !cut {
+		return 0
+	}
+	return min(n, 3) + 1
+}
+
+// remark is what stands behind a name: why it cannot be chosen, else what it is.
+func (it pickItem) remark() string {
+	if it.why != "" {
+		return "not now: " + it.why
+	}
+	return it.note
+}
+
+// whole is all that is known of an item.
+func (it pickItem) whole() string {
+	text := joinWords(": ", it.text, it.note)
+	if it.why != "" {
+		text += " (not now: " + it.why + ")"
+	}
+	return text
 }
 
 // heads counts the headings that are drawn while nothing is searched.
@@ -146,7 +200,9 @@ func (p *picker) heads() int {
 }
 
 // rows is the number of lines that the list has in a dialog of height h.
-func (p *picker) rows(h int) int {
+// w is its width.
+func (p *picker) rows(w, h int) int {
+	h -= p.below(w - 4)
 	if p.search != nil {
 		return max(h-4, 1)
 	}
@@ -161,8 +217,20 @@ func (p *picker) view(m *Model, cols, rows int) []string {
 		lines = append(lines, m.brush.line(2, false, seg{toneAccent, m.brush.g.prompt})+p.search.view(m.brush, inner-2, true, ""))
 		lines = append(lines, m.brush.rule(inner, "", toneBorder))
 	}
-	lines = append(lines, p.drawn(m, inner, p.rows(h))...)
-	return m.brush.box(w, h, toneAccent, []seg{{toneStrong, p.title}}, p.list.more(p.rows(h)), inset(m.brush.fill(lines, inner, h-2)))
+	room := p.rows(w, h)
+	var whole []string
+	if n := p.below(inner); n > 0 && p.list.cursor < len(p.found) {
+		whole = wrap(p.found[p.list.cursor].whole(), inner)
+		room = max(room-max(len(whole)+1-n, 0), 1)
+		n = max(n, len(whole)+1)
+		lines = append(m.brush.fill(append(lines, p.drawn(m, inner, room)...), inner, h-2-n), m.brush.rule(inner, "", toneBorder))
+	} else {
+		lines = append(lines, p.drawn(m, inner, room)...)
+	}
+	for _, l := range whole {
+		lines = append(lines, m.brush.text(inner, toneText, l))
+	}
+	return m.brush.box(w, h, toneAccent, []seg{{toneStrong, p.title}}, p.list.more(room), inset(m.brush.fill(lines, inner, h-2)))
 }
 
 // drawn gives the visible lines, headings between them, with the cursor among
@@ -194,13 +262,13 @@ func (p *picker) line(m *Model, it pickItem, w int, on bool) string {
 		lead = seg{toneAccent, m.brush.g.cursor + " "}
 	}
 	keyW := p.keyWidth(w)
-	textW := min(max(w*2/5, 18), w-keyW-4)
-	text, note := toneText, it.note
+	textW := p.textWidth(w)
+	text := toneText
 	if it.why != "" {
-		text, note = toneDim, "not now: "+it.why
+		text = toneDim
 	}
 	return m.brush.line(w, on, lead, seg{toneAccent, pad(it.key, keyW)},
-		seg{text, pad(cutMiddle(it.text, textW), textW) + "  "}, seg{toneDim, note})
+		seg{text, pad(cutMiddle(it.text, textW), textW) + "  "}, seg{toneDim, it.remark()})
 }
 
 // keyWidth is the width of the column of keys, with the gap after it; 0 when no

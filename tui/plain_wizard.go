@@ -284,7 +284,10 @@ func (p *plain) receipt(r *engine.Receipt, err error) {
 		p.say("%s: %s, operation %s", lookOp(r.Operation.State).word, clean(r.Outcome), clean(r.Operation.ID))
 		for _, s := range r.Seats {
 			word, _ := receiptWord(s)
-			p.say("  %s: %s, %s %s", clean(s.Seat), word, clean(s.Action), clean(evidenceText(s.Evidence)))
+			p.say("  %s: %s", clean(s.Seat), joinWords(", ", word, clean(s.Action)))
+			for _, r := range evidenceRows(unsaid(s)) {
+				p.say("    %s", joinWords(": ", r.label, r.text))
+			}
 			if s.Error != nil {
 				p.say("    %s", clean(errorText(s.Error)))
 			}

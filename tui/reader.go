@@ -87,27 +87,45 @@ func (r *reader) move(m *Model, d move) tea.Cmd {
 
 func (r *reader) size(cols, rows int) (int, int) { return dialogSize(92, 30, cols, rows) }
 
-// wrapped gives the drawn lines of a text in w cells.
-func wrapped(text []readLine, b brush, w int) []string {
+// labelColumn is the width of the column of labels in w cells, with the gap after
+// it; 0 when nothing has one. A label that is much longer stands above its text
+// and does not count.
+func labelColumn(text []readLine, w int) int {
 	label := 0
 	for _, l := range text {
-		label = max(label, min(width(l.label), 14))
+		if n := width(l.label); n <= max(14, w/3) {
+			label = max(label, n)
+		} else {
+			label = max(label, 4)
+		}
 	}
 	if label > 0 {
 		label += 2
 	}
+	return label
+}
+
+// wrapped gives the drawn lines of a text in w cells.
+func wrapped(text []readLine, b brush, w int) []string {
+	label := labelColumn(text, w)
 	var out []string
 	for _, l := range text {
-		for i, part := range wrap(l.text, max(w-label, 8)) {
-			head := ""
-			if i == 0 {
-				head = cut(l.label, label-1)
+		k := toneDim
+		if l.text == "" {
+			k = toneStrong
+		}
+		head := l.label
+		if width(head) > label-1 {
+			for _, part := range wrap(head, w) {
+				out = append(out, b.text(w, k, part))
 			}
-			k := toneDim
-			if l.text == "" {
-				k = toneStrong
+			if head = ""; l.text == "" {
+				continue
 			}
+		}
+		for _, part := range wrap(l.text, max(w-label, 8)) {
 			out = append(out, b.line(w, false, seg{k, pad(head, label)}, seg{l.tone, part}))
+			head = ""
 		}
 	}
 	return out

@@ -8,10 +8,10 @@ import (
 	"rig/engine"
 )
 
-// runLines shows the steps of a run with their states and times.
-func (w *wizard) runLines(m *Model, cols int) []string {
+// runLines shows the steps of a run with their states and times. now is the line of
+// the step that is under way.
+func (w *wizard) runLines(m *Model, cols int) (out []string, now int) {
 	r := w.run
-	var out []string
 	if w.def.status != nil {
 		out = w.def.status(w, m, cols)
 	}
@@ -32,11 +32,14 @@ func (w *wizard) runLines(m *Model, cols int) []string {
 			continue
 		}
 		for _, st := range steps {
-			out = append(out, m.stepLine(st, cols, false))
+			out = append(out, m.stepLines(st, cols, false)...)
+			if st.State != engine.StepPending {
+				now = len(out) - 1
+			}
 		}
 	}
-	return append(out, m.brush.blank(cols, 1)[0],
-		m.brush.text(cols, toneDim, m.reg.hint("run-close")+" closes this view; the operation goes on and stays on Operations ("+m.reg.hint("screen-operations")+")"))
+	out = append(out, m.brush.blank(cols, 1)...)
+	return append(out, m.paragraph(toneDim, "", m.reg.hint("run-close")+" closes this view; the operation goes on and stays on Operations ("+m.reg.hint("screen-operations")+")", cols)...), now
 }
 
 func (m *Model) runTime(op engine.Operation) string {
@@ -58,8 +61,22 @@ func (w *wizard) receiptLines(m *Model, cols int) []string {
 		}
 		out = append(out, m.brush.line(cols, false, seg{toneStrong, string(p.Verb) + " " + clean(p.Target)}))
 		out = append(out, m.receipt(w.run.receipts[i], w.run.errs[i], cols)...)
+		out = append(out, m.undoLine(w.run.receipts[i], cols)...)
 	}
 	return out
+}
+
+// undoLine says until when what was done can be taken back, and how.
+func (m *Model) undoLine(r *engine.Receipt, cols int) []string {
+	if r == nil || m.fleet == nil {
+		return nil
+	}
+	for _, op := range m.fleet.Ops {
+		if op.ID == r.Operation.ID && op.UndoUntil.After(m.now) {
+			return m.paragraph(toneAccent, "  "+m.brush.g.arrow+" ", m.reg.hint("receipt-close")+", then "+m.reg.hint("undo")+" takes it back, until "+op.UndoUntil.In(m.opt.zone()).Format("15:04:05"), cols)
+		}
+	}
+	return nil
 }
 
 func (m *Model) receipt(r *engine.Receipt, err error, cols int) []string {
@@ -168,14 +185,56 @@ func (m *Model) seatReceipt(s engine.SeatReceipt, cols int) []string {
 		segs = append(segs, seg{toneDim, "  " + more})
 	}
 	out := []string{m.brush.line(cols, false, segs...)}
-	if ev := evidenceText(s.Evidence); ev != "" {
-		out = append(out, m.paragraph(toneDim, "      evidence: ", ev, cols)...)
-	}
+	out = append(out, m.evidence(unsaid(s), cols)...)
 	if s.Error != nil {
 		out = append(out, m.paragraph(toneBad, "      ", s.Error.Error()+"  ["+string(s.Error.Code)+"]", cols)...)
 		if s.Error.Hint != "" {
 			out = append(out, m.paragraph(toneAccent, "      "+m.brush.g.arrow+" ", s.Error.Hint, cols)...)
 		}
+	}
+	return out
+}
+
+// unsaid is the evidence of a seat without what its first line says already.
+func unsaid(s engine.SeatReceipt) map[string]any {
+	head := map[string]string{
+		"continuity_outcome": string(s.Outcome), "binding_outcome": string(s.Binding), "generation": itoa(int(s.Generation)),
+		"context_delivered": valueText(s.ContextDelivered),
+	}
+	out := map[string]any{}
+	for k, v := range s.Evidence {
+		if text, ok := head[k]; !ok || text != valueText(v) {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// fewRows is how many short values of a seat stand in one line: a receipt of many
+// seats stays one that can be looked over.
+const fewRows = 3
+
+// evidence draws evidence below the line of the seat that it belongs to: in one line
+// where it is short, else as a row for each value.
+func (m *Model) evidence(ev map[string]any, cols int) []string {
+	lead := "      "
+	if cols < stackCols {
+		lead = "    "
+	}
+	rows := evidenceRows(ev)
+	words := make([]string, len(rows))
+	for i, r := range rows {
+		words[i] = joinWords(": ", r.label, r.text)
+	}
+	if line := lead + strings.Join(words, "  "+m.brush.g.dot+"  "); len(ev) == len(rows) && len(rows) <= fewRows && width(line) <= cols {
+		if len(rows) == 0 {
+			return nil
+		}
+		return []string{m.brush.text(cols, toneDim, line)}
+	}
+	out := wrapped(rows, m.brush, max(cols-width(lead), 8))
+	for i := range out {
+		out[i] = lead + out[i]
 	}
 	return out
 }

@@ -96,10 +96,13 @@ func (s *restoreScreen) view(m *Model, w, h int) []string {
 	var beyond []string
 	if a.sideW > 0 {
 		title, text := s.about(m)
-		r := reader{lines: text}
-		inner := a.sideW - 4
-		body := inset(m.brush.fill(wrapped(r.lines, m.brush, inner), inner, a.sideH-2))
-		beyond = m.brush.box(a.sideW, a.sideH, toneBorder, []seg{{toneStrong, cutMiddle(title, max(a.sideW-8, 8))}}, "", body)
+		inner, note := a.sideW-4, ""
+		lines := wrapped(text, m.brush, inner)
+		if len(lines) > a.sideH-2 {
+			note = m.reg.hint("open-restore") + " shows the rest"
+		}
+		body := inset(m.brush.fill(lines, inner, a.sideH-2))
+		beyond = m.brush.box(a.sideW, a.sideH, toneBorder, []seg{{toneStrong, cutMiddle(title, max(a.sideW-8, 8))}}, note, body)
 	}
 	return m.join(a, lines, nil, beyond)
 }
@@ -129,10 +132,19 @@ func (s *restoreScreen) nothing(m *Model, w, h int) []string {
 
 // tabs is the first line: which list is shown, and the sum of it.
 func (s *restoreScreen) tabs(m *Model, w int) string {
-	names := []string{"if rebooted now", "snapshots", "past restores"}
-	if w < splitCols {
-		names = []string{"reboot", "snapshots", "past"}
+	segs := s.tabRow("if rebooted now", "snapshots", "past restores")
+	if segsWidth(segs) > w {
+		segs = s.tabRow("reboot", "snapshots", "past")
 	}
+	used := segsWidth(segs)
+	if at := s.part().at; !at.IsZero() && w-used >= len(" as of 15:04") {
+		segs = append(segs, seg{toneDim, " as of " + at.In(m.opt.zone()).Format("15:04")})
+	}
+	return m.brush.line(w, false, segs...)
+}
+
+// tabRow names the lists, the one that is shown in brackets, and the sum of it.
+func (s *restoreScreen) tabRow(names ...string) []seg {
 	segs := []seg{{toneText, " "}}
 	for i, name := range names {
 		k := toneDim
@@ -144,14 +156,7 @@ func (s *restoreScreen) tabs(m *Model, w int) string {
 	if s.tab == tabReboot && s.part().loaded && s.part().err == "" {
 		segs = append(segs, s.sum()...)
 	}
-	used := 0
-	for _, g := range segs {
-		used += width(g.text)
-	}
-	if at := s.part().at; !at.IsZero() && w-used >= len(" as of 15:04") {
-		segs = append(segs, seg{toneDim, " as of " + at.In(m.opt.zone()).Format("15:04")})
-	}
-	return m.brush.line(w, false, segs...)
+	return segs
 }
 
 // sum counts what would become of all seats, the worst first.
@@ -199,8 +204,14 @@ func (s *restoreScreen) columns() []column {
 		}
 	case tabReboot, restoreTabs:
 	}
+	name := 18
+	for _, r := range s.rows {
+		if r.seat != nil {
+			name = max(name, width(clean(r.seat.Seat))+2)
+		}
+	}
 	return []column{
-		{head: "SEAT", w: 18, most: 30}, {head: "WOULD BE", w: 10}, {head: "WHY", w: 14, most: 200, rank: 1},
+		{head: "SEAT", w: 18, most: min(name, 30)}, {head: "WOULD BE", w: 10}, {head: "WHY", w: 14, most: 200, rank: 1},
 	}
 }
 

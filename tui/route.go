@@ -52,7 +52,7 @@ func (m *Model) drop(o overlay) {
 // the registry. A key that means nothing does nothing.
 func (m *Model) onKey(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
-	if m.toast.stays {
+	if m.toast.stays || m.toast.tone == toneNeed { // a refusal is answered by the next key, and the footer's keys come back
 		m.toast = toast{}
 	}
 	top := m.top()

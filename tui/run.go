@@ -50,7 +50,7 @@ func (w *wizard) confirm(m *Model) tea.Cmd {
 	n := len(w.plans)
 	r := &run{plans: w.plans, progress: make([]engine.OpProgress, n), receipts: make([]*engine.Receipt, n), errs: make([]error, n), refused: w.def.refused}
 	m.runs = append(m.runs, r)
-	w.run, w.phase, w.from = r, phaseRun, 0
+	w.run, w.phase, w.from, w.held = r, phaseRun, 0, false
 	m.marks, m.marked = map[string]bool{}, ""
 	return m.apply(r)
 }

@@ -81,7 +81,7 @@ func (m *Model) seatRunLines(steps []engine.OperationStep, cols int) []string {
 	var out []string
 	for _, st := range steps {
 		if st.Seat == "" {
-			out = append(out, m.stepLine(st, cols, false))
+			out = append(out, m.stepLines(st, cols, false)...)
 		}
 	}
 	name := min(max(cols/3, 16), 30)

@@ -145,6 +145,8 @@ func (m *Model) back() tea.Cmd {
 		return m.setFilter("")
 	case m.cur == screenImages && m.images().inside:
 		return m.openImage()
+	case m.cur == screenOps && m.operations().inside:
+		return m.leaveOperation()
 	case len(m.marks) > 0:
 		m.marks, m.marked = map[string]bool{}, ""
 		return nil

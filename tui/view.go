@@ -50,6 +50,8 @@ func (m *Model) frame() []string {
 	for _, o := range m.overlays {
 		lines = m.over(lines, o)
 	}
+	news := m.news()
+	copy(lines[len(lines)-len(news):], news)
 	if m.brush.g.ascii {
 		for i := range lines {
 			lines[i] = asciiLine(lines[i])
@@ -268,8 +270,28 @@ func (m *Model) serverWord() (string, tone) {
 	return "live", toneBusy
 }
 
-// footer shows the news if there are any, else the keys that work here, most
-// useful first; what does not fit is dropped.
+// newsRows is how many lines of the screen the news may take.
+const newsRows = 4
+
+// news is what was just said, over the last lines of the screen; none when there
+// is nothing.
+func (m *Model) news() []string {
+	if m.toast.text == "" {
+		return nil
+	}
+	parts := wrap(m.toast.text, max(m.w-2, 1))
+	if len(parts) > newsRows {
+		parts = parts[:newsRows]
+	}
+	out := make([]string, len(parts))
+	for i, l := range parts {
+		out[i] = m.brush.line(m.w, false, seg{m.toast.tone, " " + l})
+	}
+	return out
+}
+
+// footer shows the keys that work here, most useful first; what does not fit is
+// dropped. News stand over it.
 func (m *Model) footer() string {
 	right := m.footRight()
 	rw := 0
@@ -277,15 +299,11 @@ func (m *Model) footer() string {
 		rw += width(s.text)
 	}
 	room := m.w - rw
-	var segs []seg
 	switch {
-	case m.typing != nil && m.top() == nil:
+	case m.typing != nil && m.top() == nil && m.toast.text == "":
 		label := " filter: "
 		return m.brush.line(width(label), false, seg{toneAccent, label}) +
 			m.typing.view(m.brush, min(m.w-width(label), 30), true, "") + m.keyLine(max(m.w-width(label)-30, 0))
-	case m.toast.text != "":
-		segs = []seg{{m.toast.tone, " " + cut(m.toast.text, m.w-2)}}
-		return m.brush.line(m.w, false, segs...)
 	default:
 		return m.keyLine(room) + m.brush.line(rw, false, right...)
 	}
@@ -300,11 +318,12 @@ func (m *Model) keyLine(w int) string {
 		if a.why(m) != "" {
 			continue
 		}
-		n := width(gap) + width(a.key()) + 1 + width(a.label)
+		label := a.text(m)
+		n := width(gap) + width(a.key()) + 1 + width(label)
 		if used+n > w {
 			break
 		}
-		segs = append(segs, seg{toneText, gap}, seg{toneAccent, a.key()}, seg{toneDim, " " + a.label})
+		segs = append(segs, seg{toneText, gap}, seg{toneAccent, a.key()}, seg{toneDim, " " + label})
 		used += n
 		gap = "  "
 	}

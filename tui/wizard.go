@@ -95,7 +95,8 @@ type wizard struct {
 	moved  []engine.Change
 	err    error
 
-	from  int // first visible line
+	from  int  // first visible line
+	held  bool // one scrolled: the view does not follow the run
 	open  fuse
 	pause fuse
 	name  *input

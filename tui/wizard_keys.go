@@ -263,7 +263,8 @@ func oneWay(p *engine.Plan) bool {
 // move scrolls what is shown.
 func (w *wizard) move(m *Model, d move) tea.Cmd {
 	cols, h := w.size(m.w, m.h-1)
-	n := len(w.lines(m, cols-4)) - w.room(h)
-	w.from = d.scroll(w.from, n, h)
+	n, room := len(w.lines(m, cols-4)), w.room(h)
+	w.from = d.scroll(w.first(m, cols-4, n, room), n-room, h)
+	w.held = true
 	return nil
 }

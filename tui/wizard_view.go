@@ -31,10 +31,7 @@ func (w *wizard) view(m *Model, cols, rows int) []string {
 		h = max(want, min(10, h))
 	}
 	room := w.room(h)
-	from := max(min(w.from, len(text)-room), 0)
-	if w.phase == phaseAsk { // the question under the cursor is always in sight
-		from = max(min(w.at, len(text)-room), 0)
-	}
+	from := w.first(m, inner, len(text), room)
 	body := []string{w.crumbs(m, inner), m.brush.blank(inner, 1)[0]}
 	body = append(body, m.brush.fill(append([]string(nil), text[from:min(from+room, len(text))]...), inner, room)...)
 	if w.phase == phaseConfirm {
@@ -45,6 +42,20 @@ func (w *wizard) view(m *Model, cols, rows int) []string {
 		note = itoa(from+1) + "-" + itoa(min(from+room, len(text))) + " of " + itoa(len(text))
 	}
 	return m.brush.box(ww, h, w.frame(), w.heading(m), note, inset(m.brush.fill(body, inner, h-2)))
+}
+
+// first is the first line that is shown of n in a room. The question that is
+// answered is always in sight, and so is the step under way until one scrolls.
+func (w *wizard) first(m *Model, cols, n, room int) int {
+	from := w.from
+	switch {
+	case w.phase == phaseAsk:
+		from = w.at
+	case w.phase == phaseRun && !w.held:
+		_, now := w.runLines(m, cols)
+		from = now - room*2/3
+	}
+	return max(min(from, n-room), 0)
 }
 
 // heading is the title, with what the wizard is on where no question asks for it.
@@ -107,7 +118,8 @@ func (w *wizard) lines(m *Model, cols int) []string {
 	case phasePreview, phaseConfirm:
 		return w.previewLines(m, cols)
 	case phaseRun:
-		return w.runLines(m, cols)
+		out, _ := w.runLines(m, cols)
+		return out
 	case phaseReceipt:
 	}
 	return w.receiptLines(m, cols)

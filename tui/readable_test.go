@@ -1,0 +1,213 @@
+package tui
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"rig/engine"
+	"rig/tui/tuitest"
+)
+
+// Evidence is read row by row, never as JSON.
+func TestEvidenceIsRowsAndNeverJSON(t *testing.T) {
+	t.Parallel()
+	rows := evidenceRows(map[string]any{
+		"packet":     map[string]any{"bytes": 1328, "gaps": nil, "sources": []string{"the predecessor's transcript"}},
+		"session_id": "01M8",
+		"steps":      []map[string]any{{"seat": "a", "state": "done"}, {"seat": "b"}},
+		"empty":      nil,
+	})
+	want := []string{
+		"packet|bytes: 1328", "|sources: the predecessor's transcript", "session id|01M8",
+		"steps|- seat: a", "|  state: done", "|- seat: b",
+	}
+	var got []string
+	for _, r := range rows {
+		got = append(got, r.label+"|"+r.text)
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("the rows are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	line := payloadText(json.RawMessage(`{"packet":{"bytes":1328,"gaps":null,"sources":["x","y"]}}`))
+	if line != "packet (bytes 1328, sources x; y)" {
+		t.Errorf("in one line it is %q", line)
+	}
+}
+
+// What the first line of a seat's receipt says is not said again below it.
+func TestReceiptSaysThingsOnce(t *testing.T) {
+	t.Parallel()
+	s := engine.SeatReceipt{Outcome: engine.ContinuityFresh, Binding: engine.BindingUnchanged, Generation: 2, Evidence: map[string]any{
+		"continuity_outcome": "fresh", "generation": float64(3), "binding_outcome": engine.BindingUnchanged, "pane": "%8",
+	}}
+	left := unsaid(s)
+	if len(left) != 2 || left["pane"] == nil || left["generation"] == nil {
+		t.Errorf("left is %v: what differs from the first line must stay", left)
+	}
+}
+
+// A label that is too long for its column stands above its text, whole.
+func TestLongLabelsAreWhole(t *testing.T) {
+	t.Parallel()
+	d := drive(t, tuitest.Fleet(7), options())
+	lines := wrapped([]readLine{{"snapshot", "yes", toneText}, {"restore-preconditions", "the launch order is clear", toneText}}, d.m.brush, 40)
+	text := ansiText(lines)
+	if !strings.Contains(text, "restore-preconditions") || !strings.Contains(text, "the launch order is clear") {
+		t.Errorf("cut:\n%s", text)
+	}
+	for _, l := range lines {
+		if width(l) != 40 {
+			t.Errorf("%q is not 40 wide", l)
+		}
+	}
+}
+
+// Help and palette use the width of the terminal, and where a line is cut all of
+// it stands below the list.
+func TestHelpIsReadWhole(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{160, 50}, {120, 40}, {80, 24}, {60, 20}, {40, 12}} {
+		for _, open := range []string{"?", ":"} {
+			d := drive(t, tuitest.Fleet(7), options())
+			d.size(size[0], size[1])
+			d.keys(open)
+			p, ok := d.m.top().(*picker)
+			if !ok {
+				t.Fatal("no list")
+			}
+			for range p.all {
+				it := p.found[p.list.cursor]
+				text := squeezed(strings.ReplaceAll(ansiText(p.view(d.m, d.m.w, d.m.h-1)), "│", ""))
+				if !strings.Contains(text, squeezed(it.note)) || !strings.Contains(text, squeezed(it.why)) {
+					t.Fatalf("%dx%d: %q is not read whole:\n%s", size[0], size[1], it.whole(), d.text())
+				}
+				d.keys("down")
+			}
+		}
+	}
+}
+
+// Esc in the journal of an operation goes back to the list, not to another screen,
+// and Enter on a step opens all of it.
+func TestJournalGoesOneLevelAtATime(t *testing.T) {
+	t.Parallel()
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys("8", "j", "enter", "j")
+	if !strings.Contains(d.text(), "Enter the step") {
+		t.Errorf("the footer does not say what Enter does:\n%s", d.text())
+	}
+	d.keys("enter")
+	r, ok := d.m.top().(*reader)
+	if !ok {
+		t.Fatalf("Enter on a step opens nothing:\n%s", d.text())
+	}
+	if text := plainText(r.lines); !strings.Contains(text, "step ") || !strings.Contains(text, "evidence") {
+		t.Errorf("the step reads %q", text)
+	}
+	d.keys("esc", "esc")
+	if d.m.cur != screenOps || d.m.operations().inside {
+		t.Errorf("Esc went past the list: screen %v", d.m.cur)
+	}
+	d.keys("esc")
+	if d.m.cur != screenFleet {
+		t.Errorf("and then not back to the Fleet")
+	}
+}
+
+// Titles of steps and what went wrong are read whole in the journal.
+func TestJournalWrapsLongSteps(t *testing.T) {
+	t.Parallel()
+	d := drive(t, tuitest.Fleet(7), options())
+	st := engine.OperationStep{
+		StepID: "1", Title: "wait until it is proven ready; a gate is offered to a person, then rolled back", State: engine.StepFailed,
+		Effect: engine.EffectCommit, Error: "the client asked whether the folder is trusted, and nobody answered within two minutes",
+		StartedAt: d.m.now, EndedAt: d.m.now.Add(time.Second),
+	}
+	for _, w := range []int{120, 68, 38, 20} {
+		text := strings.Join(strings.Fields(ansiText(d.m.stepLines(st, w, true))), " ")
+		text = strings.ReplaceAll(strings.ReplaceAll(text, " 1.0s", ""), "▌✗ ", "")
+		if !strings.Contains(text, st.Title) || !strings.Contains(text, st.Error) || !strings.Contains(text, "commit") {
+			t.Errorf("%d wide it reads %q", w, text)
+		}
+	}
+}
+
+// A list of tall rows always shows the whole of the selected one.
+func TestTallListShowsTheCursor(t *testing.T) {
+	t.Parallel()
+	keys := []string{"a", "b", "c", "d", "e", "f"}
+	for h := 2; h < 14; h++ {
+		l := list{}
+		l.set(keys)
+		for i := range keys {
+			l.cursor = i
+			l.settle(h)
+			out, all := l.tall(h, func(i int, _ bool) []string { return []string{keys[i] + "1", keys[i] + "2"} })
+			text := strings.Join(out, " ")
+			if len(out) > h || !strings.Contains(text, keys[i]+"1 "+keys[i]+"2") {
+				t.Errorf("h %d, cursor on %s: %q", h, keys[i], text)
+			}
+			if all != (h >= 12) {
+				t.Errorf("h %d: all is %v", h, all)
+			}
+		}
+	}
+}
+
+// A refusal stands until the next key, whole, and then the keys are back.
+func TestRefusalsAreReadWholeAndGo(t *testing.T) {
+	t.Parallel()
+	d := drive(t, tuitest.Fleet(7), options())
+	d.size(60, 20)
+	long := strings.Repeat("the server did not answer ", 5) + "END"
+	d.run(d.m.say(toneNeed, false, long))
+	if !strings.Contains(d.text(), "END") {
+		t.Errorf("cut:\n%s", d.text())
+	}
+	d.size(120, 40)
+	d.keys("H", "enter", "enter")
+	if !strings.Contains(d.text(), "reason: ") {
+		t.Fatalf("nothing is refused:\n%s", d.text())
+	}
+	d.keys("x")
+	if strings.Contains(d.text(), "reason: needed") || !strings.Contains(d.text(), "Enter plan") {
+		t.Errorf("the refusal hides the keys:\n%s", d.text())
+	}
+}
+
+// What can be taken back says so where one sees that it was done.
+func TestReceiptSaysHowToTakeItBack(t *testing.T) {
+	t.Parallel()
+	d := drive(t, tuitest.Fleet(7), options())
+	r := &engine.Receipt{Operation: engine.ReceiptOp{ID: "op-1"}}
+	if d.m.undoLine(r, 80) != nil {
+		t.Error("nothing can be taken back")
+	}
+	f := *d.m.fleet
+	f.Ops = append([]engine.OpView(nil), engine.OpView{ID: "op-1", UndoUntil: d.m.now.Add(time.Minute)})
+	d.send(fleetMsg{&f})
+	if text := ansiText(d.m.undoLine(r, 80)); !strings.Contains(text, "u takes it back, until") {
+		t.Errorf("it says %q", text)
+	}
+}
+
+// ansiText is drawn lines without their colours.
+func ansiText(lines []string) string { return ansi.Strip(strings.Join(lines, "\n")) }
+
+// squeezed is a text without its spaces and line breaks.
+func squeezed(s string) string { return strings.Join(strings.Fields(s), "") }
+
+// The step that is under way is in sight, also where the steps do not fit.
+func TestRunFollowsTheStepUnderWay(t *testing.T) {
+	t.Parallel()
+	d := drive(t, tuitest.Fleet(7), options())
+	compactRun(d, 7)
+	d.size(40, 12)
+	d.has("▶ ask what it knows now")
+	d.keys("g")
+	d.hasNot("▶ ask what it knows now")
+}
