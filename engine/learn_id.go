@@ -1,6 +1,9 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+)
 
 // EventConversationLearned says that a seat's native id came onto the record after its start.
 const EventConversationLearned = "seat.conversation_learned"
@@ -26,16 +29,44 @@ func (e *Engine) learnIDs(ctx context.Context, w *world, seats []Seat, by looker
 	}
 }
 
-// learnBeforeStop is the last chance: a client that has ended proves nothing.
-func (r *run) learnBeforeStop(ctx context.Context, seatID string) {
-	w, err := r.e.look(ctx)
-	if err != nil {
-		r.e.d.Log.Warn("the conversation of a seat could not be looked for", "seat", seatID, "err", err)
-		return
+// neverPromptedKey marks the stop of an occupant that held its conversation open and
+// had written nothing of it, in the journal and in the event.
+const neverPromptedKey = "never_prompted"
+
+// lastLook asks an occupant about its conversation before it is stopped: one that
+// has ended proves nothing. Its id goes onto the record if it is not there; the answer
+// says whether it was provably never prompted.
+func (r *run) lastLook(ctx context.Context, s Step, session Session, at where) (unprompted bool) {
+	rt, err := r.e.runtime(session.Runtime)
+	if err != nil || session.Runtime == RuntimeTerminal || at.dead {
+		return false
 	}
-	if seat, ok := w.seats[seatID]; ok {
+	if session.Token.Empty() {
+		w, err := r.e.look(ctx)
+		if err != nil {
+			r.e.d.Log.Warn("the conversation of a seat could not be looked for", "seat", s.Seat, "err", err)
+			return false
+		}
+		seat := w.seats[session.SeatID]
 		r.e.learnIDs(ctx, w, []Seat{seat}, r.looker())
+		session = w.latest[seat.ID]
 	}
+	t := target{seat: Seat{ID: session.SeatID, Runtime: session.Runtime, Generation: session.Generation}, session: session, address: s.Seat, pane: at.pane, rt: rt}
+	id := rt.Identify(ctx, t.probe(r.e, nil))
+	return id.Proven && id.Unwritten && SameNativeID(id.Token.Reveal(), session.Token.Reveal())
+}
+
+// stoppedUnprompted reports that the stop of an occupant found it never prompted.
+func stoppedUnprompted(r Reader, seat Seat) (bool, error) {
+	last, err := r.Events(EventFilter{SeatID: seat.ID, Types: []string{"session.stopped"}, Newest: true, Limit: 1})
+	if err != nil || len(last) == 0 {
+		return false, err
+	}
+	var ev struct {
+		Generation int64 `json:"generation"`
+		Never      bool  `json:"never_prompted"`
+	}
+	return json.Unmarshal(last[0].Payload, &ev) == nil && ev.Never && ev.Generation == seat.Generation, nil
 }
 
 func (e *Engine) learnID(ctx context.Context, w *world, seat Seat, by looker) error {

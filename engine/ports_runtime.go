@@ -97,13 +97,16 @@ type Readiness struct {
 
 // Identity is a native id and how it is known to be this occupant's.
 type Identity struct {
-	Token      ResumeToken    `json:"token"`
-	Proven     bool           `json:"proven"` // the client's own registry, lock or rollout of that pid shows it
-	Provenance Provenance     `json:"provenance"`
-	Code       Code           `json:"code,omitempty"` // why not, when not proven
-	Why        string         `json:"why"`
-	PID        int            `json:"pid,omitempty"`
-	Evidence   map[string]any `json:"evidence,omitempty"`
+	Token      ResumeToken `json:"token"`
+	Proven     bool        `json:"proven"` // the client's own registry, lock or rollout of that pid shows it
+	Provenance Provenance  `json:"provenance"`
+	Code       Code        `json:"code,omitempty"` // why not, when not proven
+	Why        string      `json:"why"`
+	PID        int         `json:"pid,omitempty"`
+	// Unwritten says that the client holds this conversation open at this moment
+	// and has no file of it: nobody prompted it yet. False is no proof of a prompt.
+	Unwritten bool           `json:"unwritten,omitempty"`
+	Evidence  map[string]any `json:"evidence,omitempty"`
 }
 
 // ActivityState is what an occupant is doing.

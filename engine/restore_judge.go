@@ -134,23 +134,30 @@ func (e *Engine) continuable(ctx context.Context, w *world, seat Seat, last Sess
 
 // neverPrompted reports positive evidence that an occupant began a conversation
 // of its own and was never asked anything: its own hooks tell of its start and of
-// no prompt, and no sample of it was ever taken. Without evidence the answer is
+// no prompt, or it had written nothing when it was stopped; and no sample of it was
+// ever taken. Without evidence the answer is
 // no: a conversation that was lost must not pass for one that never was.
 func (e *Engine) neverPrompted(ctx context.Context, seat Seat, last Session) bool {
 	if last.Generation != seat.Generation || seat.ContextDelivered ||
 		(last.Continuity != ContinuityFresh && last.Continuity != ContinuityFreshPrimed) {
 		return false
 	}
-	used := false
+	used, unwritten := false, false
 	err := e.d.Store.Read(ctx, func(r Reader) error {
 		samples, err := r.UsageSamples(seat.ID, 50)
 		for _, s := range samples {
 			used = used || (s.SessionID == last.ID && s.Known && s.Tokens > 0)
 		}
+		if err == nil {
+			unwritten, err = stoppedUnprompted(r, seat)
+		}
 		return err
 	})
 	if err != nil || used {
 		return false
+	}
+	if unwritten {
+		return true
 	}
 	sig, err := e.d.Occupants.Signals(last.ID)
 	if err != nil {

@@ -113,6 +113,9 @@ func commitSeatStopped(_ context.Context, r *run, s Step, tx Tx) (Evidence, erro
 		"session_name": session.Name, "session_id": session.ID, "generation": session.Generation,
 		"pane": stopped.Str("pane"), "pid": stopped.Int("pid"),
 	}
+	if stopped[neverPromptedKey] == true {
+		ev[neverPromptedKey] = true
+	}
 	r.settle(SeatReceipt{Seat: s.Seat, Action: "stopped", Generation: seat.Generation, Evidence: ev})
 	return ev, r.event(tx, "session.stopped", seat, s.Seat, ev)
 }

@@ -76,10 +76,10 @@ func doStop(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if err != nil {
 		return nil, err
 	}
-	if session.Token.Empty() && session.Runtime != RuntimeTerminal {
-		r.learnBeforeStop(ctx, id)
-	}
 	ev := Evidence{"session": at.pane.Session, "pane": string(at.pane.ID), "pid": session.PID, "was_dead": at.dead}
+	if r.lastLook(ctx, s, session, at) {
+		ev[neverPromptedKey] = true
+	}
 	return ev, r.e.endPane(ctx, inv.Epoch, at.pane, session.ID)
 }
 
@@ -152,6 +152,9 @@ func commitVacate(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
 		return nil, err
 	}
 	ev := Evidence{"sessions": ended, "generation": seat.Generation, "action": action}
+	if r.saw(s.Seat + "/stop")[neverPromptedKey] == true {
+		ev[neverPromptedKey] = true
+	}
 	r.settle(SeatReceipt{Seat: s.Seat, Action: action, Generation: seat.Generation, Evidence: ev})
 	return ev, r.event(tx, kind, seat, s.Seat, ev)
 }

@@ -38,6 +38,34 @@ func TestNeverPromptedSeatsNeedOneDecision(t *testing.T) {
 	w.recalls("dev.b", "OTTER")
 }
 
+// TestNeverPromptedCodexIsKnownByItsStop: a Codex has no hooks that tell of its start, but one that holds its conversation open
+// and has written nothing was never asked. One whose rollout was deleted under it was.
+func TestNeverPromptedCodexIsKnownByItsStop(t *testing.T) {
+	w := newWorld(t)
+	w.must("up", w.spec("new", "a:codex", "b:codex", "c:codex"))
+	w.know("dev.b", "OTTER")
+	lost := w.conversationFile(".codex/sessions/*/*/*/rollout-*.jsonl")
+	w.know("dev.c", "HERON")
+	if err := os.Remove(lost); err != nil {
+		t.Fatal(err)
+	}
+	w.must("down", "new")
+	var rec restoreDoc
+	w.into(&rec, "up", "new")
+	if got := rec.outcomes(); !sameMap(got, map[string]string{"dev-a@new": "awaiting-decision", "dev-b@new": "awaiting-decision", "dev-c@new": "resumed"}) {
+		t.Fatalf("%v", got)
+	}
+	rec = restoreDoc{}
+	w.into(&rec, "up", "new", "--fresh-unprompted")
+	if got := rec.outcomes(); !sameMap(got, map[string]string{"dev-a@new": "fresh-primed", "dev-b@new": "awaiting-decision", "dev-c@new": "already_running"}) {
+		t.Fatalf("%v", got)
+	}
+	w.must("seat", "stop", "dev.a", "--reason", "r")
+	if r := w.run("up", "new", "--fresh-unprompted", "--json"); !strings.Contains(r.out, `"fresh-primed"`) {
+		t.Errorf("after a stop of the seat alone: %s", r.out)
+	}
+}
+
 // TestRestoreJudgesFilesAndDirectories takes away a working directory, empties
 // a transcript and archives a rollout: each seat says what is wrong with it.
 func TestRestoreJudgesFilesAndDirectories(t *testing.T) {

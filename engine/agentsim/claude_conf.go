@@ -101,14 +101,15 @@ func writeWhole(path string, b []byte) {
 	}
 }
 
-// trusted tells whether a folder, or one above it, was accepted.
+// trusted tells whether a folder, or one above it, was accepted. What was accepted
+// above a git repository does not count inside it (seen with 2.1.332).
 func trusted(m map[string]any, dir string) bool {
 	projects, _ := m["projects"].(map[string]any)
 	for d := dir; ; d = filepath.Dir(d) {
 		if p, ok := projects[d].(map[string]any); ok && p["hasTrustDialogAccepted"] == true {
 			return true
 		}
-		if d == "/" || d == "." {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil || d == "/" || d == "." {
 			return false
 		}
 	}

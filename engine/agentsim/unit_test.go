@@ -191,6 +191,20 @@ func TestTrustCoversChildren(t *testing.T) {
 			t.Errorf("%s", dir)
 		}
 	}
+	top := t.TempDir()
+	repo := filepath.Join(top, "repo")
+	if err := os.MkdirAll(filepath.Join(repo, ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	accepted := map[string]any{"hasTrustDialogAccepted": true}
+	for dir, want := range map[string]bool{top: true, repo: false, filepath.Join(repo, "sub"): false} {
+		if trusted(map[string]any{"projects": map[string]any{top: accepted}}, dir) != want {
+			t.Errorf("the trust of a folder above, in %s", dir)
+		}
+	}
+	if !trusted(map[string]any{"projects": map[string]any{repo: accepted}}, filepath.Join(repo, "sub")) {
+		t.Error("the trust of a repository does not cover its folders")
+	}
 }
 
 func TestActiveBranchOfTheRecordedSession(t *testing.T) {

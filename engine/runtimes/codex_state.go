@@ -3,6 +3,8 @@ package runtimes
 import (
 	"context"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"rig/engine"
 	"rig/engine/transcript"
@@ -68,8 +70,26 @@ func (c *Codex) Identify(_ context.Context, p engine.Probe) engine.Identity {
 		}
 	}
 	id.Token, id.Proven, id.Provenance = engine.NewResumeToken(t.id), true, engine.ProvenanceHook
+	id.Unwritten = t.rollout == "" && c.unwritten(t, c.cfg.homes(p.Session.Homes).CodexDir)
 	id.Why = "the process holds this conversation's " + id.Evidence["source"].(string) + " open"
 	return id
+}
+
+// unwritten looks again whether a client that holds the lock of its conversation has
+// a rollout of it, a deleted one too: Codex writes it with the first prompt and keeps
+// it open from then on.
+func (c *Codex) unwritten(t codexThread, home string) bool {
+	files, err := openFiles(t.pid)
+	if err != nil {
+		return false
+	}
+	id, _ := threadOf(files, home)
+	sessions := filepath.Join(transcript.RealDir(home), "sessions") + string(filepath.Separator)
+	if !engine.SameNativeID(id, t.id) || slices.ContainsFunc(files, func(f string) bool { return strings.HasPrefix(f, sessions) }) {
+		return false
+	}
+	loc, err := findCodex(home, t.id)
+	return err == nil && loc.Path == ""
 }
 
 // rollout gives the file of the occupant's conversation: the one its process has

@@ -142,4 +142,60 @@ R snapshot show "$snapshot" --json
 leaks() { grep -lF -e "$claude_id" -e "$codex_id" "$work/log/rig.txt"; grep -rlF -e "$claude_id" -e "$codex_id" "$work/r/logs" 2>/dev/null; }
 at_once 'no native id in anything that rig printed or logged' '[ -z "$(leaks)" ]'
 does 'down' down back --json
+
+# pair NAME FOLDER: the spec of a rig of a Claude Code and a Codex seat in a folder of the project.
+pair() {
+  cat >"$1.yaml" <<YAML
+version: "0.2"
+name: $1
+pods:
+  - id: dev
+    label: Development
+    members:
+      - {id: impl, runtime: claude-code, agent_ref: "builtin:agent", profile: default, cwd: $2}
+      - {id: qa, runtime: codex, agent_ref: "builtin:agent", profile: default, cwd: $2}
+YAML
+}
+# reason ADDRESS: the code of what restore-check in $answer says of a seat.
+reason() { jq -r --arg a "$1" '.rigs[].seats[] | select(.seat == $a) | .code' <<<"$answer"; }
+
+# ---- agents that nobody ever prompted have no conversation, and that is known, not guessed
+pair mute .
+does 'two agents that nobody prompts' up mute.yaml --json
+settled dev-impl@mute
+settled dev-qa@mute
+does 'they go down' down mute --json
+R restore-check --rig mute --json
+at_once 'both are known as never prompted' '[ "$(reason dev-impl@mute)$(reason dev-qa@mute)" = never_promptednever_prompted ]'
+R up mute --json
+at_once 'neither is started without a word' '[ "$(outcome dev-impl@mute)$(outcome dev-qa@mute)" = awaiting-decisionawaiting-decision ]'
+R up mute --fresh-unprompted --json
+at_once 'one word starts both, and they are called fresh' '[ "$(outcome dev-impl@mute)$(outcome dev-qa@mute)" = fresh-primedfresh-primed ]'
+settled dev-impl@mute
+settled dev-qa@mute
+does 'mute goes down' down mute --json
+
+# ---- a folder that nobody trusted: the clients ask when they start, and name their conversation after the answer
+mkdir -p "$project/strange" && git -C "$project/strange" init -q
+pair gate strange
+R up gate.yaml --json
+at_once 'both ask whether the folder is trusted' '[ "$(jq -r "[.seats[] | select(.outcome == \"attention_required\" and .error.code == \"trust_gate\")] | length" <<<"$answer")" = 2 ]'
+at_once 'no conversation is on record' '[ -z "$(recorded dev-impl@gate token)$(recorded dev-qa@gate token)" ]'
+T send-keys -t '=dev-impl@gate:' Down Enter
+T send-keys -t '=dev-qa@gate:' Enter
+for pair in dev-impl@gate=heron-73 dev-qa@gate=otter-74; do
+  settled "${pair%=*}"
+  does "${pair%=*}: is told the fact" send "${pair%=*}" "The codeword is ${pair#*=}." --verify
+  settled "${pair%=*}"
+done
+does 'gate goes down' down gate --json
+gate_claude=$(recorded dev-impl@gate token) gate_codex=$(recorded dev-qa@gate token)
+fact 'down put both conversations onto the record' '[ -n "$(filed $gate_claude)" ] && [ -n "$(filed $gate_codex)" ]'
+does 'gate comes back' up gate --json
+at_once 'both resumed' '[ "$(outcome dev-impl@gate)$(outcome dev-qa@gate)" = resumedresumed ]'
+settled dev-impl@gate
+settled dev-qa@gate
+asks dev-impl@gate "$gate_claude" heron-73
+asks dev-qa@gate "$gate_codex" otter-74
+does 'the end' down gate --json
 verdict
