@@ -280,4 +280,15 @@ var mutants = []mutant{
 		"Prompt: r.e.redactPrompt(st.Prompt)", "Prompt: st.Prompt",
 		engineTests, "TestAnOpeningPromptIsRedacted",
 	},
+	// What is learned late.
+	{
+		"a stranger's id is not learned", "engine/learn_id.go",
+		"e.d.Procs.Start).Verdict == VerdictMismatch {", "e.d.Procs.Start).Verdict == VerdictMismatch && false {",
+		engineTests, "TestSnapshotLearnsOnlyWhatIsProven",
+	},
+	{
+		"another occupant's id is not learned", "engine/learn_id.go",
+		"known && owner.ID != last.ID {", "known && owner.ID != last.ID && false {",
+		engineTests, "TestSnapshotLearnsOnlyWhatIsProven",
+	},
 }
