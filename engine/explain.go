@@ -14,30 +14,13 @@ func (e *Engine) Explain(ctx context.Context, ref, topic string) (Explanation, e
 	default:
 		return Explanation{}, Errorf(CodeInvalid, "no topic %q", topic).WithHint("status, context or identity")
 	}
-	s, f, err := e.SeatView(ctx, ref)
+	s, f, err := e.seatAmongAll(ctx, ref)
 	if err != nil {
 		return Explanation{}, err
 	}
 	x := explainSeat(s, topic, f.At)
 	err = e.addPressure(ctx, &x, f, s, topic, false)
 	return x, err
-}
-
-// SeatView looks at one seat and gives it as the picture shows it. The other
-// seats of that picture have no readings.
-func (e *Engine) SeatView(ctx context.Context, ref string) (*SeatView, *Fleet, error) {
-	o := e.newObserver()
-	var seat Seat
-	err := o.first(ctx, func() (err error) {
-		seat, err = o.world(e.d.Clock.Now()).seat(ref)
-		return err
-	})
-	if err != nil {
-		return nil, nil, err
-	}
-	o.only = seat.ID // the files of the others are not read: nobody asked
-	f := o.lookOnce(ctx)
-	return f.Seat(seat.ID), f, nil
 }
 
 func explainSeat(s *SeatView, topic string, now time.Time) Explanation {

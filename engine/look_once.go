@@ -15,21 +15,27 @@ func (e *Engine) Fleet(ctx context.Context) (*Fleet, error) {
 	return o.lookOnce(ctx), nil
 }
 
-// first reads the record and, at the same time, the panes: a process that looks
-// once waits for both. found sees the record before the panes have come; its error
-// ends the look.
+// first reads the whole record and every pane. found sees the record before the
+// panes have come; its error ends the look.
 func (o *observer) first(ctx context.Context, found func() error) error {
+	return o.beside(ctx, o.e.d.Mux.Inventory, func() error {
+		o.readRecord(ctx)
+		if o.recErr != nil || found == nil {
+			return o.recErr
+		}
+		return found()
+	})
+}
+
+// beside reads the record and, at the same time, the panes: a process that looks
+// once waits for both. An error of the record ends the look.
+func (o *observer) beside(ctx context.Context, panes func(context.Context) Inventory, record func() error) error {
 	o.once = true
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	early := make(chan Inventory, 1)
-	go func() { early <- o.e.d.Mux.Inventory(ctx) }()
-	o.readRecord(ctx)
-	err := o.recErr
-	if err == nil && found != nil {
-		err = found()
-	}
-	if err != nil {
+	go func() { early <- panes(ctx) }()
+	if err := record(); err != nil {
 		cancel()
 		<-early // no look at panes outlives its caller
 		return err

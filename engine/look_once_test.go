@@ -2,8 +2,10 @@ package engine_test
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"rig/engine"
 )
@@ -57,4 +59,93 @@ func TestValidName(t *testing.T) {
 			t.Errorf("%q: want %v", name, want)
 		}
 	}
+}
+
+// TestOneSeatIsShownAsAmongAll compares the look at one seat, which reads only what
+// concerns it, with the picture of everything.
+func TestOneSeatIsShownAsAmongAll(t *testing.T) {
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude, engine.RuntimeClaude, engine.RuntimeClaude, engine.RuntimeTerminal, engine.RuntimeCodex)
+	defer b.close(t)
+	b.run(t, upRequest())
+	ctx := context.Background()
+	f, err := b.e.Fleet(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seats := f.Seats()
+	err = b.db.Write(ctx, func(tx engine.Tx) error {
+		first, err := tx.Sessions(seats[0].ID)
+		if err != nil {
+			return err
+		}
+		other, err := tx.Sessions(seats[2].ID)
+		if err != nil {
+			return err
+		}
+		other[0].Token = first[0].Token // one conversation in two seats
+		now := f.At
+		for _, err := range []error{
+			tx.UpdateSession(&other[0]),
+			tx.InsertEdge(engine.Edge{RigID: seats[0].RigID, From: seats[0].ID, To: seats[3].ID, Kind: engine.EdgeCanObserve}),
+			tx.InsertEdge(engine.Edge{RigID: seats[0].RigID, From: seats[3].ID, To: seats[1].ID, Kind: engine.EdgeEscalatesTo}),
+			tx.InsertWork(engine.WorkItem{ID: "w", SeatID: seats[1].ID, State: "blocked", CreatedAt: now, UpdatedAt: now}),
+			tx.InsertOperation(engine.Operation{ID: "op", Verb: engine.VerbHandover, State: engine.OpRunning, StartedAt: now}),
+			tx.PutLease(engine.Lease{Key: "seat:" + seats[1].ID, OpID: "op", Fence: 9, GrantedAt: now, ExpiresAt: now}),
+			tx.DeleteBinding(seats[4].ID),
+		} {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	renamed := b.mux.Panes()[1]
+	renamed.Session = "by hand"
+	b.mux.Put(renamed)
+	for _, gone := range []bool{false, true} {
+		if gone {
+			b.mux.Drop(b.mux.Panes()[3].ID)
+		}
+		if f, err = b.e.Fleet(ctx); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range f.Seats() {
+			for _, ref := range []string{s.Address, s.Logical, s.Logical + "@" + s.Rig} {
+				got, of, err := b.e.SeatView(ctx, ref)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if was, is := asSeen(t, f, s), asSeen(t, of, got); was != is {
+					t.Errorf("%s:\n%s\namong all:\n%s", ref, is, was)
+				}
+			}
+		}
+	}
+	shared, lost, held := f.Seats()[0], f.Seats()[3], f.Seats()[1]
+	if len(shared.Attention) != 1 || lost.Life != engine.LifeLost || len(lost.Edges) < 2 || held.OpVerb != engine.VerbHandover {
+		t.Errorf("the world is not as meant: %v, %s, %v, %q", shared.Attention, lost.Life, lost.Edges, held.OpVerb)
+	}
+}
+
+// asSeen is all that `rig seat status` shows of a seat, but for the moments of the
+// looks.
+func asSeen(t *testing.T, f *engine.Fleet, s *engine.SeatView) string {
+	t.Helper()
+	var items []engine.AttentionItem
+	for _, it := range f.Attention {
+		if it.SeatID == s.ID {
+			it.Since = time.Time{}
+			items = append(items, it)
+		}
+	}
+	view := *s
+	view.Since = time.Time{}
+	text, err := json.MarshalIndent([]any{view, items, f.Server}, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

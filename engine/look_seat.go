@@ -1,6 +1,80 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"strings"
+)
+
+// SeatView looks at one seat and gives it as the picture shows it. The picture
+// that comes with it is of that seat alone: of others it holds only what the seat's
+// own view stands on.
+func (e *Engine) SeatView(ctx context.Context, ref string) (*SeatView, *Fleet, error) {
+	parsed, err := ParseSeatRef(ref)
+	if err != nil {
+		return nil, nil, err
+	}
+	o := e.newObserver()
+	var seat Seat
+	err = o.beside(ctx, func(ctx context.Context) Inventory { return e.named(ctx, parsed) }, func() (err error) {
+		seat, err = o.readSeat(ctx, ref, parsed)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	o.only = seat.ID
+	f := o.lookOnce(ctx)
+	return f.Seat(seat.ID), f, nil
+}
+
+// seatAmongAll is SeatView with a picture of every seat; the others have no
+// readings.
+func (e *Engine) seatAmongAll(ctx context.Context, ref string) (*SeatView, *Fleet, error) {
+	o := e.newObserver()
+	var seat Seat
+	err := o.first(ctx, func() (err error) {
+		seat, err = o.world(e.d.Clock.Now()).seat(ref)
+		return err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	o.only = seat.ID // the files of the others are not read: nobody asked
+	f := o.lookOnce(ctx)
+	return f.Seat(seat.ID), f, nil
+}
+
+// named reads the panes of the sessions that a seat of this reference has if
+// nobody gave them other names. That a pane is not among them says nothing.
+func (e *Engine) named(ctx context.Context, ref SeatRef) Inventory {
+	name := strings.Replace(ref.Member, ".", "-", 1) // no name holds a dot
+	return e.d.Mux.InventoryOf(ctx, name+"@"+orText(ref.Rig, "*"))
+}
+
+// readSeat reads what the record says of one seat.
+func (o *observer) readSeat(ctx context.Context, ref string, parsed SeatRef) (seat Seat, err error) {
+	err = o.e.d.Store.Read(ctx, func(r Reader) error {
+		found, err := r.SeatsMatching(parsed)
+		if err != nil {
+			return err
+		}
+		names := map[string]string{}
+		for _, s := range found {
+			rig, err := r.Rig(s.RigID)
+			if err != nil {
+				return err
+			}
+			names[rig.ID] = rig.Name
+		}
+		rigOf := func(s Seat) string { return names[s.RigID] }
+		if seat, err = oneSeat(ref, found, func(s Seat) string { return Address(s.Pod, s.Member, rigOf(s)) }, rigOf); err != nil {
+			return err
+		}
+		o.rec, err = r.RecordOf(seat.ID)
+		return err
+	})
+	return seat, err
+}
 
 // processJudge is what a runtime offers that judges by the process alone: neither
 // the pane's screen nor the reports of hooks change what it says.

@@ -161,6 +161,9 @@ type Mux interface {
 	// Inventory lists every pane of the server. It never fails: trouble is in
 	// the value, as Unknown.
 	Inventory(ctx context.Context) Inventory
+	// InventoryOf is Inventory of the panes of some sessions only: those whose
+	// names match a pattern, in which * stands for any text; or of more.
+	InventoryOf(ctx context.Context, sessions string) Inventory
 	// Capture reads screens in one exchange; a pane that fails fails alone.
 	Capture(ctx context.Context, reqs []CaptureRequest) ([]CaptureResult, error)
 	// Look gives what Inventory and Capture would, of one exchange; screens only

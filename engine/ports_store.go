@@ -156,6 +156,10 @@ type OperationFilter struct {
 // with CodeNotFound.
 type Reader interface {
 	Record() (*Record, error)
+	// RecordOf reads as much of Record as what is shown of one seat stands on:
+	// all of the seat and of those that hold its conversation, and who is at the
+	// other ends of its edges. No LastSeq.
+	RecordOf(seatID string) (*Record, error)
 	Rig(id string) (Rig, error)
 	RigsNamed(name string, archived bool) ([]Rig, error)
 	AllRigs(archived bool) ([]Rig, error)

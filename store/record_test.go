@@ -260,6 +260,9 @@ func TestFilteredListsUseIndexes(t *testing.T) {
 		"SELECT id FROM operations ORDER BY started_at DESC, id DESC LIMIT 9":                                 "operations_started",
 		"SELECT id FROM snapshots WHERE rig_id = 'x' ORDER BY created_at DESC":                                "snapshots_rig",
 		"SELECT * FROM sessions WHERE seat_id = 'x' ORDER BY generation DESC":                                 "sqlite_autoindex_sessions_2",
+		"SELECT x.seat_id" + latestSessions + " AND x.seat_id IN ('x', 'y')":                                  "sqlite_autoindex_sessions_2",
+		"SELECT x.id" + recordSeats + " AND x.id IN ('x', 'y')" + seatOrder:                                   "SEARCH x USING INDEX sqlite_autoindex_seats_1",
+		"SELECT x.kind" + strings.ReplaceAll(edgesOfSeat, "?", "'x'"):                                         "SEARCH x USING",
 		"SELECT x.id" + lingeringSession:                                                                      "sessions_live",
 		"SELECT s.id FROM rigs r JOIN seats s ON s.rig_id = r.id WHERE r.archived_at IS NULL AND s.pod = 'x'": "seats_logical",
 	} {

@@ -116,6 +116,21 @@ func (m *Mux) Inventory(ctx context.Context) engine.Inventory {
 	return withPanes(inv, rows)
 }
 
+// patternBytes is what a pattern may hold: nothing that a format would act upon.
+const patternBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_@*"
+
+// InventoryOf is Inventory of the sessions whose names match a pattern. One that
+// holds anything but the bytes of our names, '@' and '*' lists every pane. What tmux
+// tells of a pane costs it several looks at /proc, and all of them are left out for
+// those that do not match.
+func (m *Mux) InventoryOf(ctx context.Context, sessions string) engine.Inventory {
+	if strings.Trim(sessions, patternBytes) != "" {
+		return m.Inventory(ctx)
+	}
+	rows, inv, _ := m.rowsAnd(ctx, nil, "-f", "#{m:"+sessions+",#{session_name}}")
+	return withPanes(inv, rows)
+}
+
 func withPanes(inv engine.Inventory, rows []Row) engine.Inventory {
 	inv.Panes = make([]engine.Pane, len(rows))
 	for i := range rows {

@@ -25,11 +25,11 @@ func (m *Mux) Rows(ctx context.Context) ([]Row, engine.Inventory) {
 }
 
 // rowsAnd reads the inventory, and asks more in the same exchange. When tmux could
-// not be asked at all there are no answers.
-func (m *Mux) rowsAnd(ctx context.Context, more [][]string) ([]Row, engine.Inventory, []answer) {
-	rows, inv, answers := m.readRows(ctx, more)
+// not be asked at all there are no answers. Flags of list-panes may leave out rows.
+func (m *Mux) rowsAnd(ctx context.Context, more [][]string, flags ...string) ([]Row, engine.Inventory, []answer) {
+	rows, inv, answers := m.readRows(ctx, more, flags)
 	if m.reap(rows) {
-		rows, inv, answers = m.readRows(ctx, more)
+		rows, inv, answers = m.readRows(ctx, more, flags)
 	}
 	return rows, inv, answers
 }
@@ -73,11 +73,11 @@ func (m *Mux) reap(rows []Row) bool {
 	return again
 }
 
-func (m *Mux) readRows(ctx context.Context, more [][]string) ([]Row, engine.Inventory, []answer) {
+func (m *Mux) readRows(ctx context.Context, more [][]string, flags []string) ([]Row, engine.Inventory, []answer) {
 	nonce := newNonce()
 	answers, path, err := m.ask(ctx, append([][]string{
 		{"display-message", "-p", fieldFormat(nonce, serverFields, []string{"version"})},
-		{"list-panes", "-a", "-F", rowFormat(nonce)},
+		append([]string{"list-panes", "-a", "-F", rowFormat(nonce)}, flags...),
 	}, more...))
 	inv := engine.Inventory{Socket: m.run.socket, Path: path, At: time.Now()}
 	if err == nil && answers[0].err == nil && noSessions(answers[1].err) {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -244,5 +245,38 @@ func TestInventoryOfAnotherServer(t *testing.T) {
 	tmuxtest.Kill(t, other)
 	if inv := m.InventoryAt(ctx, other); inv.Server != engine.Absent || inv.Err != nil {
 		t.Errorf("a server that is gone: %+v", inv)
+	}
+}
+
+// Some sessions' panes are read without the others', and a pattern that tmux could
+// take for a format gives them all.
+func TestInventoryOfSomeSessions(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.create("dev-a@one")
+	f.create("dev-a@two")
+	f.create("dev-ab@one")
+	for pattern, want := range map[string]string{
+		"dev-a@one": "dev-a@one", "dev-a@*": "dev-a@one dev-a@two", "nobody@*": "",
+		"#{pane_id}@*": "dev-a@one dev-a@two dev-ab@one", "dev,a@*": "dev-a@one dev-a@two dev-ab@one", "dev-?@one": "dev-a@one dev-a@two dev-ab@one",
+	} {
+		inv := f.InventoryOf(f.ctx, pattern)
+		var got []string
+		for _, p := range inv.Panes {
+			if p.Session != tmuxtest.Holder {
+				got = append(got, p.Session)
+			}
+		}
+		slices.Sort(got)
+		if inv.Server != engine.Present || inv.Epoch == "" || len(inv.Faults) != 0 || strings.Join(got, " ") != want {
+			t.Errorf("%q: %q, want %q; %+v", pattern, got, want, inv)
+		}
+	}
+	other, err := New(Options{Socket: tmuxtest.Socket(t), OneShot: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if inv := other.InventoryOf(f.ctx, "dev-a@*"); inv.Server != engine.Absent || inv.Err != nil {
+		t.Errorf("no server: %+v", inv)
 	}
 }

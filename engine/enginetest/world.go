@@ -7,6 +7,8 @@ package enginetest
 import (
 	"context"
 	"fmt"
+	"path"
+	"slices"
 	"sync"
 	"time"
 
@@ -142,6 +144,16 @@ func (m *Mux) Inventory(context.Context) engine.Inventory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return engine.Inventory{Socket: m.Socket(), Server: m.State, Epoch: m.Epoch, Panes: append([]engine.Pane(nil), m.panes...), Path: "batch"}
+}
+
+// InventoryOf implements engine.Mux.
+func (m *Mux) InventoryOf(ctx context.Context, sessions string) engine.Inventory {
+	inv := m.Inventory(ctx)
+	inv.Panes = slices.DeleteFunc(inv.Panes, func(p engine.Pane) bool {
+		match, err := path.Match(sessions, p.Session)
+		return err != nil || !match
+	})
+	return inv
 }
 
 // InventoryAt implements engine.Mux: a socket that the test did not set up has
