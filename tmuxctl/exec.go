@@ -79,7 +79,7 @@ type runSpec struct {
 	words []string // the command and its words, unescaped; a word of exactly ";" separates commands
 	stdin []byte
 	start bool // may start a server
-	again bool // may be run twice: it reads, or a second run finds nothing to do
+	again bool // may be run twice: it reads, a second run finds nothing to do, or its work ends with the server
 }
 
 // againAfter is the pause before a second run.

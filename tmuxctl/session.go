@@ -58,7 +58,9 @@ func (m *Mux) Create(ctx context.Context, s engine.SessionSpec) (engine.PaneRef,
 		return engine.PaneRef{}, on(err, op, s.Name)
 	}
 	defer unlock()
-	out, err := m.run.run(ctx, runSpec{words: words, start: true})
+	// A server that has lost its last session still takes commands for a moment; what it
+	// made of this one goes with it.
+	out, err := m.run.run(ctx, runSpec{words: words, start: true, again: true})
 	ref, made := parseCreated(out, nonce)
 	if err != nil {
 		if made {
