@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 )
 
@@ -196,6 +197,9 @@ func (e *Engine) plan(ctx context.Context, r Request, opID string) (*Plan, error
 	}
 	if err := pl(ctx, e, w, p); err != nil {
 		return nil, err
+	}
+	if p.Reason != "" && p.Command != "" && !strings.Contains(p.Command, " --reason ") { // every verb takes one
+		p.Command += " --reason " + ShellQuote(p.Reason)
 	}
 	return p, e.blockHeld(ctx, p, opID)
 }

@@ -37,7 +37,7 @@ func planSetToken(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	if agent {
 		s.checkToken(ctx, p.Request.Secret)
 	}
-	s.change("resume token", tokenWord(s.last.Token, s.last.Provenance), "the one given on standard input (operator)")
+	s.change("resume token", tokenWord(s.last.Token, s.last.Provenance), "the one you gave (operator)")
 	s.stays("the running process: nothing is typed and nothing is restarted", "the continuity outcome: a token on record proves nothing",
 		"name, seat id, role, edges and inbound work of "+s.address)
 	p.Phases = append(p.Phases, Phase{ID: "token", Title: "Set the resume token of " + s.address, Steps: []Step{

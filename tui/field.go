@@ -263,7 +263,11 @@ func (f *field) view(b brush, w, room int, active bool) []string {
 	case f.loading:
 		out = append(out, b.line(w, false, seg{toneText, indent}, seg{toneStart, "reading what there is"}))
 	case f.trouble != "":
-		out = append(out, b.line(w, false, seg{toneText, indent}, seg{toneBad, f.trouble}))
+		for _, l := range wrap(clean(f.trouble), w-2-label) {
+			out = append(out, b.line(w, false, seg{toneText, indent}, seg{toneBad, l}))
+		}
+	case f.kind == fieldFree && f.none != "" && len(f.choices) == 0 && f.input.text() == "":
+		out = append(out, b.line(w, false, seg{toneText, indent}, seg{toneNeed, f.none}))
 	}
 	return append(out, f.list(b, w, max(min(choicesShown, room-len(out)-1), 2), indent)...)
 }
@@ -288,6 +292,9 @@ func (f *field) answer(b brush, w int, active bool) string {
 	case fieldPick, fieldFree:
 		if !active {
 			return b.line(w, false, seg{toneText, clean(f.shown())})
+		}
+		if shown := clean(f.shown()); shown != "" { // what Enter would take stands where one types
+			return f.input.view(b, w, active, shown+" ("+f.empty+")")
 		}
 	case fieldText:
 		if f.secret {

@@ -209,6 +209,13 @@ func (p *picker) rows(w, h int) int {
 	return max(h-2, 1)
 }
 
+// anchor is the line of the upper border: the box keeps its place while its list
+// grows and shrinks under what is typed.
+func (p *picker) anchor(cols, rows int) int {
+	_, h := p.size(cols, rows)
+	return max((rows-h)/2, 0)
+}
+
 func (p *picker) view(m *Model, cols, rows int) []string {
 	w, h := p.size(cols, rows)
 	inner := w - 4
@@ -216,6 +223,9 @@ func (p *picker) view(m *Model, cols, rows int) []string {
 	if p.search != nil {
 		lines = append(lines, m.brush.line(2, false, seg{toneAccent, m.brush.g.prompt})+p.search.view(m.brush, inner-2, true, ""))
 		lines = append(lines, m.brush.rule(inner, "", toneBorder))
+	}
+	if len(p.found) < len(p.all) { // an empty box says nothing
+		h = min(h, max(len(p.found)+5+p.below(inner), 12))
 	}
 	room := p.rows(w, h)
 	var whole []string

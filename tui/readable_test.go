@@ -211,3 +211,53 @@ func TestRunFollowsTheStepUnderWay(t *testing.T) {
 	d.keys("g")
 	d.hasNot("▶ ask what it knows now")
 }
+
+// What was done without a new occupant is told by what it was, not as a doubt.
+func TestReceiptWordOfWhatChangesNoOccupant(t *testing.T) {
+	t.Parallel()
+	for action, want := range map[string]string{"model_changed": "model changed", "resume_token_set": "resume token set", "attention_cleared": "attention cleared", "cleaned": "cleaned"} {
+		if word, _ := receiptWord(engine.SeatReceipt{Action: action}); word != want {
+			t.Errorf("%s reads %q", action, word)
+		}
+	}
+	if word, _ := receiptWord(engine.SeatReceipt{Action: "launched"}); word != "unverified" {
+		t.Errorf("a launch without an outcome reads %q", word)
+	}
+}
+
+// The choice that Enter would take stands in the field before anything is typed.
+func TestFieldShowsWhatEnterWouldTake(t *testing.T) {
+	t.Parallel()
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys("D")
+	d.has("Rig             shop (type to search)")
+	d.keys("esc")
+	d.run(d.m.openWizard(expandDef()))
+	if f := d.m.wizard().field(); f == nil || f.id != "fragment" {
+		t.Error("the rig under the cursor is asked for again")
+	}
+	d.keys("esc")
+	d.run(d.m.openWizard(tokenDef()))
+	d.has("Set a seat's resume token  dev-impl@shop")
+}
+
+// A list that is searched shrinks with what is found, and keeps its place.
+func TestPickerKeepsItsPlace(t *testing.T) {
+	t.Parallel()
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys(":")
+	at := func() (top, h int) {
+		for y, l := range d.frame() {
+			if strings.Contains(ansi.Strip(l), "─ Commands") {
+				return y, len(d.m.top().view(d.m, d.m.w, d.m.h-1))
+			}
+		}
+		return -1, 0
+	}
+	top, tall := at()
+	d.keys("resume-t")
+	again, low := at()
+	if top != again || low >= tall {
+		t.Errorf("the upper border went from %d to %d, the height from %d to %d", top, again, tall, low)
+	}
+}

@@ -85,7 +85,7 @@ func (r *reader) move(m *Model, d move) tea.Cmd {
 	return nil
 }
 
-func (r *reader) size(cols, rows int) (int, int) { return dialogSize(92, 30, cols, rows) }
+func (r *reader) size(cols, rows int) (int, int) { return dialogSize(92, 60, cols, rows) }
 
 // labelColumn is the width of the column of labels in w cells, with the gap after
 // it; 0 when nothing has one. A label that is much longer stands above its text

@@ -104,12 +104,21 @@ func (m *Model) receipt(r *engine.Receipt, err error, cols int) []string {
 	}
 	if err != nil {
 		e := asEngineError(err)
-		out = append(out, m.paragraph(toneBad, "  "+m.brush.g.fail+" ", e.Error()+"  ["+string(e.Code)+"]", cols)...)
+		out = append(out, m.paragraph(toneBad, "  "+m.brush.g.fail+" ", coded(e), cols)...)
 		if e.Hint != "" {
 			out = append(out, m.paragraph(toneAccent, "    "+m.brush.g.arrow+" ", e.Hint, cols)...)
 		}
 	}
 	return out
+}
+
+// coded is an error with its code, said once.
+func coded(e *engine.Error) string {
+	text := e.Error()
+	if strings.HasPrefix(text, string(e.Code)+":") {
+		return text
+	}
+	return text + "  [" + string(e.Code) + "]"
 }
 
 func (m *Model) eventWord(r *engine.Receipt) string {
@@ -174,8 +183,8 @@ func (m *Model) seatReceipt(s engine.SeatReceipt, cols int) []string {
 		word += ", context delivered"
 	}
 	segs := []seg{{k, "  " + mark + " "}, {toneText, pad(cutMiddle(clean(s.Seat), 26), 26) + "  "}, {k, word}}
-	more := string(s.Binding)
-	if a := clean(s.Action); a != word && a != more {
+	more := whyText(string(s.Binding))
+	if a := whyText(s.Action); a != word && a != more {
 		more = joinWords(", ", a, more)
 	}
 	if s.Generation > 0 {
@@ -187,7 +196,7 @@ func (m *Model) seatReceipt(s engine.SeatReceipt, cols int) []string {
 	out := []string{m.brush.line(cols, false, segs...)}
 	out = append(out, m.evidence(unsaid(s), cols)...)
 	if s.Error != nil {
-		out = append(out, m.paragraph(toneBad, "      ", s.Error.Error()+"  ["+string(s.Error.Code)+"]", cols)...)
+		out = append(out, m.paragraph(toneBad, "      ", coded(s.Error), cols)...)
 		if s.Error.Hint != "" {
 			out = append(out, m.paragraph(toneAccent, "      "+m.brush.g.arrow+" ", s.Error.Hint, cols)...)
 		}
@@ -198,7 +207,7 @@ func (m *Model) seatReceipt(s engine.SeatReceipt, cols int) []string {
 // unsaid is the evidence of a seat without what its first line says already.
 func unsaid(s engine.SeatReceipt) map[string]any {
 	head := map[string]string{
-		"continuity_outcome": string(s.Outcome), "binding_outcome": string(s.Binding), "generation": itoa(int(s.Generation)),
+		"outcome": string(s.Outcome), "continuity_outcome": string(s.Outcome), "binding_outcome": string(s.Binding), "generation": itoa(int(s.Generation)),
 		"context_delivered": valueText(s.ContextDelivered),
 	}
 	out := map[string]any{}
@@ -243,9 +252,9 @@ func (m *Model) evidence(ev map[string]any, cols int) []string {
 // no continuity to tell of, so what was done is the word.
 func receiptWord(s engine.SeatReceipt) (string, tone) {
 	if s.Outcome == engine.ContinuityNone {
-		for _, done := range []string{"stop", "releas", "already", "not_", "skip", "delet", "compact", "remov"} {
+		for _, done := range []string{"stop", "releas", "already", "not_", "skip", "delet", "compact", "remov", "model_", "resume_token_", "attention_", "clean"} {
 			if strings.HasPrefix(s.Action, done) {
-				return clean(s.Action), toneText
+				return whyText(s.Action), toneText
 			}
 		}
 	}

@@ -83,7 +83,10 @@ func expandDef() wizardDef {
 		verb: engine.VerbExpand, title: "Expand a rig", in: scopeScreens, disabled: whyNoRigs,
 		about: "add the members of a fragment to a rig and launch them",
 		fields: func(m *Model, s subject) []*field {
-			return []*field{rigField(m, s), {id: "fragment", label: "Fragment", required: true, empty: "path of a YAML file"}}
+			return []*field{
+				rigField(m, s),
+				{id: "fragment", label: "Fragment", required: true, empty: "path of a YAML file", first: s.rig != nil, help: "one pod with its new members; rig expand --help says what stands in it"},
+			}
 		},
 		target: func(_ *Model, _ subject, a answers) string { return a.text("rig") },
 		request: func(a answers, target string) engine.Request {

@@ -42,7 +42,7 @@ func adoptDef() wizardDef {
 			return []*field{
 				{
 					id: "discovered", label: "Session", kind: fieldFree, required: true, load: m.opt.Discovered,
-					empty: "type to search", help: "sessions that were found in tmux; rig discover --rescan looks again",
+					empty: "type to search", help: "sessions that were found in tmux; rig discover --rescan looks again", none: "none was found",
 				},
 				seatField(m, s, whyOccupied),
 			}

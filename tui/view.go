@@ -68,6 +68,9 @@ func (m *Model) over(below []string, o overlay) []string {
 	}
 	foot := below[len(below)-1]
 	top := max((m.h-1-len(d))/2, 0)
+	if p, ok := o.(*picker); ok {
+		top = p.anchor(m.w, m.h-1)
+	}
 	dw := width(d[0])
 	left := max((m.w-dw)/2, 0)
 	out := make([]string, len(below))

@@ -62,6 +62,8 @@ func (w *wizard) first(m *Model, cols, n, room int) int {
 func (w *wizard) heading(m *Model) []seg {
 	out := []seg{{toneStrong, w.def.title}}
 	switch n := len(w.who.seats); {
+	case w.secretField() != nil && w.who.seat != nil:
+		out = append(out, seg{toneAccent, "  " + clean(w.who.seat.Address)})
 	case !w.def.each || n == 0:
 	case n == 1 && m.seats[w.who.seats[0]] != nil:
 		out = append(out, seg{toneAccent, "  " + clean(m.seats[w.who.seats[0]].Address)})

@@ -57,6 +57,9 @@ crossPodEdges: [{kind: can_observe, from: lab.x, to: dev.a}]
 	}
 	w.refuse("seat_not_found", 1, "seat", "status", "lab.x")
 	w.refuse("pod_not_found", 1, "shrink", "s", "lab")
+	if out := w.must("remove", "s", "dev-a@s", "--reason", "not needed", "--dry-run"); !strings.Contains(out, "rig remove s dev.a --reason 'not needed'") {
+		t.Errorf("the same in a shell is not the same: %s", out)
+	}
 	w.must("remove", "s", "dev-a@s", "--reason", "not needed")
 	if got := sessions(); strings.Contains(got, "dev-a@s\n") || !strings.Contains(got, "dev-a@s2") {
 		t.Errorf("%s", got)
