@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"syscall"
 )
 
 // Code names a kind of refusal or failure. Codes are stable: scripts match on
@@ -47,6 +50,7 @@ const (
 	CodeValidationFailed Code = "validation_failed"     // the spec has errors; they are listed
 
 	CodeArtifactMissing     Code = "artifact_missing"          // a file that a rebuild or an image is to hold cannot be read
+	CodeNoSpace             Code = "no_space"                  // the disk is full
 	CodeNotDelivered        Code = "context_delivery_failed"   // what an occupant was to be told did not arrive, or cannot be proven to
 	CodeOccupantRequired    Code = "current_occupant_required" // the seat has no occupant to take over from
 	CodeDiscoveredNotFound  Code = "discovered_not_found"      // no session of the operator by that id
@@ -138,17 +142,35 @@ func (e *Error) With(key string, value any) *Error {
 	return &c
 }
 
-// CodeOf gives the code of the first *Error in err's chain, CodeInternal for any
-// other error and "" for nil.
+// CodeOf gives the code of AsError, "" for nil.
 func CodeOf(err error) Code {
 	if err == nil {
 		return ""
 	}
+	return AsError(err).Code
+}
+
+// AsError gives the first *Error in err's chain. An error of the system that nobody
+// put into words on the way is told by what a person can do about it; what is left
+// is a fault of the program.
+func AsError(err error) *Error {
 	var e *Error
-	if errors.As(err, &e) {
-		return e.Code
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, context.Canceled):
+		return Errorf(CodeCancelled, "given up before it was done").Wrap(err).WithHint("run it again; `rig op list` shows what it began")
+	case errors.Is(err, context.DeadlineExceeded):
+		return Errorf(CodeUnavailable, "there was no answer in time").Wrap(err).WithHint("try again; `rig doctor` looks for what is in the way")
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return Errorf(CodeNoSpace, "there is no room left on the disk").Wrap(err).WithHint("free some space, then run it again")
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM):
+		return Errorf(CodeUnavailable, "the system has no processes, files or memory left to give").Wrap(err).
+			WithHint("end what is not needed, or raise the limits that `ulimit -a` shows, then run it again")
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return Errorf(CodeUnavailable, "the system does not allow it").Wrap(err).WithHint("check the owner and the permissions of the path")
 	}
-	return CodeInternal
+	return Errorf(CodeInternal, "%s", err.Error()).WithHint("this is a fault of the program: please report it")
 }
 
 // Blocker is one reason why a plan cannot be applied now. Planners collect all
@@ -170,5 +192,5 @@ func BlockerFrom(err error) Blocker {
 		}
 		return Blocker{Code: e.Code, Seat: e.Target, Message: msg, Hint: e.Hint}
 	}
-	return Blocker{Code: CodeInternal, Message: err.Error()}
+	return BlockerFrom(AsError(err))
 }

@@ -54,7 +54,7 @@ func (r *run) attemptOf() *attempt {
 		}
 	}
 	if len(r.failed) > 0 {
-		a.failedAt, a.cause = r.failed[0].step.ID, asError(r.failed[0].err)
+		a.failedAt, a.cause = r.failed[0].step.ID, AsError(r.failed[0].err)
 	}
 	if a.committed {
 		a.binding = BindingHandedOver

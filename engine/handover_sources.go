@@ -34,7 +34,7 @@ func (h *handover) forkStart(ctx context.Context, st *seatStart) error {
 		h.p.BlockSeat(h.address, Errorf(CodeRuntimeMismatch, "the source is %s, the seat is %s", found.session.Runtime, h.seat.Runtime).WithHint("fork within one runtime"))
 		return nil
 	case found.origin.refuse != nil:
-		h.p.BlockSeat(h.address, asError(found.origin.refuse))
+		h.p.BlockSeat(h.address, AsError(found.origin.refuse))
 		return nil
 	}
 	st.Start, st.Source = StartFork{Parent: found.origin.parent}, found.whose
@@ -134,7 +134,7 @@ func (e *Engine) HandoverSources(ctx context.Context, seatID string) ([]SourceOp
 		return nil, err
 	}
 	if scanErr != nil {
-		return append(out, SourceOption{Source: "discovered:", Label: "a session in tmux", Trouble: asError(scanErr).Msg}), nil
+		return append(out, SourceOption{Source: "discovered:", Label: "a session in tmux", Trouble: AsError(scanErr).Msg}), nil
 	}
 	for _, d := range found {
 		if d.Status == "vanished" {
@@ -166,7 +166,7 @@ func (e *Engine) rebuildOption(ctx context.Context, w *world, seat Seat) SourceO
 	chain, err := e.d.Contexts.Chain(ctx, seat, w.address(seat))
 	switch {
 	case err != nil:
-		o.Trouble = asError(err).Msg
+		o.Trouble = AsError(err).Msg
 	case chain.Empty != "":
 		o.Note = "nothing is kept that could prime it: " + chain.Empty
 	default:
@@ -252,15 +252,15 @@ func (e *Engine) forkTrouble(ctx context.Context, seat Seat, f forkSource) strin
 	}
 	rt, err := e.runtime(seat.Runtime)
 	if err != nil {
-		return asError(err).Msg
+		return AsError(err).Msg
 	}
 	from := parent{token: f.origin.parent, called: "it", source: f.whose}
 	line, err := rt.Line(LaunchRequest{Seat: seat, Address: f.whose, Start: withIDs(e.d.IDs, StartFork{Parent: from.token}), Env: e.d.Env})
 	if err != nil {
-		return asError(err).Msg
+		return AsError(err).Msg
 	}
 	if err := judgeParent(seat, from, rt.Conversation(ctx, from.token.Reveal(), seat.Cwd, line.Homes)); err != nil {
-		return asError(err).Msg
+		return AsError(err).Msg
 	}
 	return ""
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"sync"
 	"time"
@@ -220,7 +219,7 @@ func (r *run) finish() (*Receipt, error) {
 		state, clean = OpPartial, false
 	}
 	if len(r.failed) > 0 {
-		rec.Error = asError(r.failed[0].err)
+		rec.Error = AsError(r.failed[0].err)
 	}
 	rec.OK, rec.Outcome = clean, string(state)
 	rec.Operation = ReceiptOp{ID: r.op.ID, State: state, Build: r.e.d.Build}
@@ -313,14 +312,6 @@ func goodOutcome(c Continuity) bool {
 	return true
 }
 
-func asError(err error) *Error {
-	var e *Error
-	if errors.As(err, &e) {
-		return e
-	}
-	return Errorf(CodeInternal, "%s", err.Error())
-}
-
 // receiptOf reads the receipt of an ended operation.
 func receiptOf(op Operation) (*Receipt, error) {
 	var rec Receipt
@@ -341,7 +332,7 @@ const outcomeRefused = "refused"
 // follows the operation learns of it. It gives back the refusal.
 func (e *Engine) recordRefusal(t Ticket, cause error) error {
 	now := e.d.Clock.Now()
-	er := asError(cause)
+	er := AsError(cause)
 	rec := Receipt{Operation: ReceiptOp{t.OpID, OpFailed, e.d.Build}, Outcome: outcomeRefused, Seats: []SeatReceipt{}, Error: er}
 	op := Operation{
 		ID: t.OpID, Verb: t.Request.Verb, Target: t.Request.Target, Reason: t.Request.Reason,

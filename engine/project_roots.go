@@ -32,7 +32,7 @@ func (e *Engine) ProjectRoots(ctx context.Context, ref, cwd string) (at Position
 	spec, err := e.d.Specs.Load(ctx, rig.SpecPath, SpecOptions{})
 	switch {
 	case err != nil:
-		gaps = append(gaps, "the rig's spec cannot be read any more: "+asError(err).Msg)
+		gaps = append(gaps, "the rig's spec cannot be read any more: "+AsError(err).Msg)
 	case spec.Workspace != nil:
 		base := absIn(rig.Root, spec.Workspace.Root)
 		roots = add(roots, base)

@@ -127,7 +127,7 @@ func (e *Engine) RestoreCheck(ctx context.Context, opt RestoreCheckOptions) (Res
 	c.rep.At, c.rep.Rigs = e.d.Clock.Now(), []RestoreCheckRig{}
 	w, err := e.look(ctx)
 	if err != nil {
-		c.add(RestoreCheckItem{Check: "record.readable", Status: CheckUnknown, Evidence: err.Error(), Source: e.d.Store.Path(), Remedy: asError(err).Hint})
+		c.add(RestoreCheckItem{Check: "record.readable", Status: CheckUnknown, Evidence: err.Error(), Source: e.d.Store.Path(), Remedy: AsError(err).Hint})
 		return c.report(), nil
 	}
 	c.w = w
@@ -179,7 +179,7 @@ func (c *checker) rig(ctx context.Context, rig Rig) {
 	v.Snapshot = choice.SnapshotSelection
 	switch {
 	case err != nil:
-		add("snapshot", CheckUnknown, err.Error(), "record", asError(err).Hint, false)
+		add("snapshot", CheckUnknown, err.Error(), "record", AsError(err).Hint, false)
 	case choice.ID == "":
 		add("snapshot", CheckYellow, choice.words(), "record", "`"+CommandLine("rig", "snapshot", "create", rig.Name)+"`", true)
 	default:
@@ -196,7 +196,7 @@ func (c *checker) rig(ctx context.Context, rig Rig) {
 	c.preconditions(rig, add)
 	contexts, err := c.e.startups(ctx, c.w.seatsOf(rig.ID))
 	if err != nil {
-		add("restore-preconditions", CheckUnknown, err.Error(), "record", asError(err).Hint, false)
+		add("restore-preconditions", CheckUnknown, err.Error(), "record", AsError(err).Hint, false)
 	}
 	for _, s := range c.w.seatsOf(rig.ID) {
 		if choice.data != nil && !c.intended(choice, s) {
@@ -220,7 +220,7 @@ func (c *checker) intended(choice chosenSnapshot, s Seat) bool {
 // preconditions looks for what would stop a restore before its first seat.
 func (c *checker) preconditions(rig Rig, add func(name string, status CheckStatus, evidence, source, remedy string, safe bool)) {
 	if _, err := OrderMembers(logicals(c.w.seatsOf(rig.ID)), c.w.edgeSpecs(rig.ID)); err != nil {
-		add("restore-preconditions", CheckRed, asError(err).Msg, "record", "correct the edges: "+asError(err).Hint, false)
+		add("restore-preconditions", CheckRed, AsError(err).Msg, "record", "correct the edges: "+AsError(err).Hint, false)
 		return
 	}
 	held, ok := c.w.leases["rig:"+rig.ID]

@@ -118,7 +118,7 @@ func (k *seatCheck) startup(contexts map[string]StartupContext, fresh bool) {
 	}
 	m, err := memberOf(k.s, ctx)
 	if err != nil {
-		k.add("startup-context", grade, asError(err).Msg, "record", asError(err).Hint)
+		k.add("startup-context", grade, AsError(err).Msg, "record", AsError(err).Hint)
 		return
 	}
 	for _, f := range m.Launch.Files {
@@ -134,7 +134,7 @@ func (k *seatCheck) startup(contexts map[string]StartupContext, fresh bool) {
 func (k *seatCheck) program(ctx context.Context, fresh bool) {
 	rt, err := k.c.e.runtime(k.s.Runtime)
 	if err != nil {
-		k.add("program", CheckRed, asError(err).Msg, "build", asError(err).Hint)
+		k.add("program", CheckRed, AsError(err).Msg, "build", AsError(err).Hint)
 		return
 	}
 	if info, err := os.Stat(k.s.Cwd); err != nil || !info.IsDir() {

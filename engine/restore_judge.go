@@ -105,7 +105,7 @@ func (e *Engine) continuable(ctx context.Context, w *world, seat Seat, last Sess
 	}
 	rt, err := e.runtime(seat.Runtime)
 	if err != nil {
-		return verdict{outcome: ContinuityFailed, code: CodeOf(err), why: asError(err).Msg, hint: asError(err).Hint}
+		return verdict{outcome: ContinuityFailed, code: CodeOf(err), why: AsError(err).Msg, hint: AsError(err).Hint}
 	}
 	conv := rt.Conversation(ctx, last.Token.Reveal(), seat.Cwd, last.Homes)
 	var j verdict

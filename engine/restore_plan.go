@@ -113,11 +113,11 @@ func (v *revival) rig(ctx context.Context, rig Rig) error {
 // refuse leaves one rig of many out, with the reason: it stops no other.
 func (v *revival) refuse(rig Rig, err error) {
 	p := v.p
-	p.Warnings = append(p.Warnings, rig.Name+" is left out: "+asError(err).Msg+" → "+asError(err).Hint)
+	p.Warnings = append(p.Warnings, rig.Name+" is left out: "+AsError(err).Msg+" → "+AsError(err).Hint)
 	v.all = append(v.all, &restoring{rig: rig, refused: err, choice: chosenSnapshot{SnapshotSelection: SnapshotSelection{Mode: "none", Rationale: "not attempted"}}})
 	p.SetInput(restoreInput, v.all)
 	p.Leases = slices.DeleteFunc(p.Leases, func(key string) bool { return key == "rig:"+rig.ID })
-	p.AddFact("rig/"+rig.Name+"/refused", string(asError(err).Code))
+	p.AddFact("rig/"+rig.Name+"/refused", string(AsError(err).Code))
 }
 
 // rigHeld says which operation holds a rig or one of its seats, nil when none

@@ -171,7 +171,7 @@ func (r *run) judgeRestore(rec *Receipt) {
 		}
 		v.Result, v.Counts = rollUp(it.intended, seats, it.terminals(r))
 		if it.refused != nil {
-			v.Result, v.Why = RestoreNotAttempted, asError(it.refused)
+			v.Result, v.Why = RestoreNotAttempted, AsError(it.refused)
 		}
 		rec.OK = rec.OK && (v.Result == RestoreFull || v.Result == RestoreNothingDown)
 		verdicts = append(verdicts, v)

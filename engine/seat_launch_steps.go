@@ -26,7 +26,7 @@ func undoFreshMark(ctx context.Context, r *run, s Step) error {
 	r.mu.Lock()
 	for _, f := range r.failed {
 		if f.unit == address {
-			cause = asError(f.err)
+			cause = AsError(f.err)
 		}
 	}
 	r.mu.Unlock()

@@ -73,7 +73,7 @@ func (s *seatPlan) checkToken(ctx context.Context, given Secret) {
 		}
 	}
 	if err != nil {
-		e := asError(err)
+		e := AsError(err)
 		s.block(CodeInvalidToken, e.Hint, "%s", e.Msg)
 		return
 	}
@@ -170,7 +170,7 @@ func (e *Engine) NoteTokenRefusal(ctx context.Context, r Request, cause error) e
 	if by.Name == "" {
 		by = e.Operator()
 	}
-	c := asError(cause)
+	c := AsError(cause)
 	return e.d.Store.Write(ctx, func(tx Tx) error {
 		_, err := tx.AppendEvent(Event{
 			At: e.d.Clock.Now(), Type: "session.resume_token_refused", RigID: seat.RigID, SeatID: seat.ID, Seat: w.address(seat),

@@ -142,7 +142,7 @@ func (e *Engine) chooseSnapshot(ctx context.Context, w *world, rig Rig) (chosenS
 			}
 			d, err := w.judgeSnapshotRow(rig, row)
 			if err != nil {
-				c.Passed = append(c.Passed, SnapshotPassed{row.ID, row.Kind, asError(err).Msg})
+				c.Passed = append(c.Passed, SnapshotPassed{row.ID, row.Kind, AsError(err).Msg})
 				continue
 			}
 			c.take(w, row, &d, "automatic")
@@ -183,7 +183,7 @@ func (e *Engine) namedSnapshot(ctx context.Context, w *world, rig Rig, id string
 		c.take(w, row, &d, "explicit")
 		c.Rationale = "named by the operator"
 		if err != nil {
-			return c, asError(err).On("restore", id)
+			return c, AsError(err).On("restore", id)
 		}
 		return c, nil
 	}

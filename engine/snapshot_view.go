@@ -122,7 +122,7 @@ func (w *world) snapshotView(rig Rig, row SnapshotRow) (SnapshotView, SnapshotDa
 	}
 	d, err := w.judgeSnapshotRow(rig, row)
 	if err != nil {
-		v.Usable, v.Why = false, asError(err).Msg
+		v.Usable, v.Why = false, AsError(err).Msg
 	}
 	if v.Rig == "" {
 		v.Rig, v.Usable, v.Why = d.Rig.Name, false, "its rig is forgotten"

@@ -237,7 +237,7 @@ func (r *run) fail(ctx context.Context, u *unit, s Step, err error) {
 	r.mu.Lock()
 	r.failed = append(r.failed, unitFailure{u.id, s.Seat, s, err})
 	r.mu.Unlock()
-	e := asError(err)
+	e := AsError(err)
 	name := r.seatName(s)
 	if s.Seat != "" {
 		r.settle(SeatReceipt{Seat: name, Outcome: ContinuityFailed, Binding: BindingUnchanged, Error: e, Evidence: e.Details})

@@ -128,7 +128,7 @@ func (e *Engine) serverFact(w *world, p *Plan) {
 // is too old or not installed says so itself.
 func (e *Engine) noAnswer(inv Inventory) *Error {
 	if code := CodeOf(inv.Err); code == CodeTmuxTooOld || code == CodeUnavailable {
-		return asError(inv.Err)
+		return AsError(inv.Err)
 	}
 	err := Errorf(CodeTmuxProbeFailed, "tmux does not answer on %s", e.d.Mux.Socket()).WithHint("`rig doctor` says what is wrong with it")
 	if inv.Err != nil {

@@ -40,10 +40,7 @@ func exitCode(code engine.Code) int {
 
 // fail prints an error in the form of the run and gives its exit code.
 func (c *cli) fail(err error) int {
-	var e *engine.Error
-	if !errors.As(err, &e) {
-		e = engine.Errorf(engine.CodeInternal, "%s", err.Error())
-	}
+	e := engine.AsError(err)
 	var p *specs.Problems
 	problems := []specs.Problem{}
 	if errors.As(err, &p) {
