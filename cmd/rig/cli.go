@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +30,7 @@ func (u usageError) Error() string { return u.err.Error() }
 func runCLI(ctx context.Context, args []string) int {
 	c := &cli{}
 	c.out, c.err = cleanWriter{os.Stdout, &c.json}, cleanWriter{os.Stderr, nil}
-	root := c.root()
+	root := c.root(args...)
 	root.SetArgs(args)
 	root.SetOut(c.out)
 	root.SetErr(c.err)
@@ -54,7 +55,10 @@ func isUsage(err error) bool {
 	return !errors.As(err, &e)
 }
 
-func (c *cli) root() *cobra.Command {
+// root makes the command line. Where the words begin with the name of a verb only
+// that one is made: most runs end soon after, and eighty commands that nobody asked
+// for would be a good part of them.
+func (c *cli) root(args ...string) *cobra.Command {
 	root := &cobra.Command{
 		Use: "rig", Short: "Keep the seats of your agent teams alive, and tell the truth about them",
 		Long:          "rig runs teams of coding agents in tmux. Without a verb it opens the console.",
@@ -72,17 +76,41 @@ func (c *cli) root() *cobra.Command {
 		&cobra.Group{ID: "talk", Title: "Talk:"},
 		&cobra.Group{ID: "self", Title: "The product itself:"},
 	)
-	for group, verbs := range map[string][]*cobra.Command{
-		"life": {c.upCmd(), c.downCmd(), c.launchCmd(), c.discoverCmd(), c.adoptCmd(), c.releaseCmd(), c.demoCmd(), c.expandCmd(), c.shrinkCmd(), c.removeCmd(), c.forkCmd(), c.imageCmd(), c.snapshotCmd(), c.restoreCmd()},
-		"look": {c.psCmd(), c.restoreCheckCmd(), c.eventsCmd(), c.waitCmd(), c.explainCmd(), c.opCmd(), c.tuiCmd(), c.compactPlanCmd(), c.watchCmd()},
-		"seat": {c.handoverCmd(), c.seatCmd(), c.attachCmd(), c.captureCmd(), c.whoamiCmd(), c.compactCmd(), c.packetCmd(), c.contextCmd(), c.workCmd()},
-		"talk": {c.sendCmd(), c.broadcastCmd()},
-		"self": {c.specCmd(), c.doctorCmd(), c.setupCmd(), c.configCmd(), c.backupCmd(), c.gcCmd(), c.versionCmd(), c.manCmd()},
-	} {
-		for _, v := range verbs {
-			v.GroupID = group
-			root.AddCommand(v)
+	verbs := c.verbs()
+	if len(args) > 0 {
+		if i := slices.IndexFunc(verbs, func(v maker) bool { return v.name == args[0] }); i >= 0 {
+			verbs = verbs[i : i+1]
 		}
 	}
+	for _, v := range verbs {
+		cmd := v.make()
+		cmd.GroupID = v.group
+		root.AddCommand(cmd)
+	}
 	return root
+}
+
+// maker is a verb of the command line that was not made yet.
+type maker struct {
+	name, group string
+	make        func() *cobra.Command
+}
+
+// verbs lists them in the order of their groups.
+func (c *cli) verbs() []maker {
+	return []maker{
+		{"up", "life", c.upCmd}, {"down", "life", c.downCmd}, {"launch", "life", c.launchCmd}, {"discover", "life", c.discoverCmd},
+		{"adopt", "life", c.adoptCmd}, {"release", "life", c.releaseCmd}, {"demo", "life", c.demoCmd}, {"expand", "life", c.expandCmd},
+		{"shrink", "life", c.shrinkCmd}, {"remove", "life", c.removeCmd}, {"fork", "life", c.forkCmd}, {"agent-image", "life", c.imageCmd},
+		{"snapshot", "life", c.snapshotCmd}, {"restore", "life", c.restoreCmd},
+		{"ps", "look", c.psCmd}, {"restore-check", "look", c.restoreCheckCmd}, {"events", "look", c.eventsCmd}, {"wait", "look", c.waitCmd},
+		{"explain", "look", c.explainCmd}, {"op", "look", c.opCmd}, {"tui", "look", c.tuiCmd}, {"compact-plan", "look", c.compactPlanCmd},
+		{"watch", "look", c.watchCmd},
+		{"handover", "seat", c.handoverCmd}, {"seat", "seat", c.seatCmd}, {"attach", "seat", c.attachCmd}, {"capture", "seat", c.captureCmd},
+		{"whoami", "seat", c.whoamiCmd}, {"compact", "seat", c.compactCmd}, {"restore-packet", "seat", c.packetCmd}, {"context", "seat", c.contextCmd},
+		{"work", "seat", c.workCmd},
+		{"send", "talk", c.sendCmd}, {"broadcast", "talk", c.broadcastCmd},
+		{"spec", "self", c.specCmd}, {"doctor", "self", c.doctorCmd}, {"setup", "self", c.setupCmd}, {"config", "self", c.configCmd},
+		{"backup", "self", c.backupCmd}, {"gc", "self", c.gcCmd}, {"version", "self", c.versionCmd}, {"man", "self", c.manCmd},
+	}
 }

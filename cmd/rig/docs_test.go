@@ -133,3 +133,19 @@ func configPage(t *testing.T) string {
 	}
 	return b.String()
 }
+
+// A command line that names a verb holds that verb alone, under its own name.
+func TestEveryVerbCanBeMadeAlone(t *testing.T) {
+	all := (&cli{}).root()
+	for _, v := range (&cli{}).verbs() {
+		root := (&cli{}).root(v.name, "--help")
+		alone := root.Commands()
+		whole, _, err := all.Find([]string{v.name})
+		if err != nil || len(alone) != 1 || alone[0].Name() != v.name || alone[0].UsageString() != whole.UsageString() {
+			t.Errorf("%s: %v, %d commands, or another usage than among all", v.name, err, len(alone))
+		}
+	}
+	if got, want := len((&cli{}).root("no-such-verb").Commands()), len(all.Commands()); got != want {
+		t.Errorf("of another word %d of %d verbs are made", got, want)
+	}
+}

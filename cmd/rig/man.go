@@ -21,7 +21,7 @@ func (c *cli) manCmd() *cobra.Command {
 			if err := os.MkdirAll(args[0], 0o755); err != nil { //nolint:gosec // man pages are for everybody
 				return engine.Errorf(engine.CodeUnavailable, "the folder cannot be made").On("man", args[0]).Wrap(err).WithHint("name a folder that you may write")
 			}
-			for name, page := range manPages(cmd.Root()) {
+			for name, page := range manPages((&cli{}).root()) {
 				if err := os.WriteFile(filepath.Join(args[0], name), page, 0o644); err != nil { //nolint:gosec // the same
 					return engine.Errorf(engine.CodeUnavailable, "a man page cannot be written").On("man", args[0]).Wrap(err).WithHint("name a folder that you may write")
 				}

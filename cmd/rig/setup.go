@@ -41,7 +41,7 @@ func (c *cli) setupCmd() *cobra.Command {
 					return engine.Errorf(engine.CodeInvalid, "%q is not something that rig installs", name).WithHint("tmux, claude or codex")
 				}
 			}
-			items, err := c.setupItems(cmd.Context(), cmd.Root(), install)
+			items, err := c.setupItems(cmd.Context(), (&cli{}).root(), install)
 			if err != nil {
 				return err
 			}
