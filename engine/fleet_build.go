@@ -107,8 +107,9 @@ func newBuilder(in *FleetInput) *builder {
 func (b *builder) rigs() []RigView {
 	rigs := append([]Rig(nil), b.in.Record.Rigs...)
 	sort.Slice(rigs, func(i, j int) bool { return rigs[i].Name < rigs[j].Name })
-	bySeats := map[string][]Seat{}
-	for _, s := range b.in.Record.Seats {
+	bySeats := map[string][]*Seat{}
+	for i := range b.in.Record.Seats {
+		s := &b.in.Record.Seats[i]
 		bySeats[s.RigID] = append(bySeats[s.RigID], s)
 	}
 	pods := map[string][]Pod{}
@@ -117,16 +118,16 @@ func (b *builder) rigs() []RigView {
 	}
 	out := make([]RigView, 0, len(rigs))
 	for _, r := range rigs {
-		v := RigView{ID: r.ID, Name: r.Name, SpecPath: r.SpecPath, CreatedAt: r.CreatedAt, Pods: []PodView{}, Seats: []SeatView{}}
+		seats := bySeats[r.ID]
+		v := RigView{ID: r.ID, Name: r.Name, SpecPath: r.SpecPath, CreatedAt: r.CreatedAt, Pods: []PodView{}, Seats: make([]SeatView, len(seats))}
 		ps := pods[r.ID]
 		sort.Slice(ps, func(i, j int) bool { return ps[i].Ordinal < ps[j].Ordinal })
 		for _, p := range ps {
 			v.Pods = append(v.Pods, PodView{p.Name, p.Label})
 		}
-		seats := bySeats[r.ID]
 		sort.Slice(seats, func(i, j int) bool { return seats[i].Ordinal < seats[j].Ordinal })
-		for _, s := range seats {
-			v.Seats = append(v.Seats, b.seat(r, s))
+		for i, s := range seats {
+			v.Seats[i] = b.seat(r, *s)
 		}
 		v.sum()
 		out = append(out, v)

@@ -78,6 +78,10 @@ func (f psFlags) apply(fleet *engine.Fleet) ([]engine.RigView, error) {
 		if f.rig != "" && r.Name != f.rig && r.ID != f.rig {
 			continue
 		}
+		if !f.attention && len(want) == 0 {
+			out = append(out, r)
+			continue
+		}
 		seats := []engine.SeatView{}
 		for _, s := range r.Seats {
 			keep := !f.attention || len(s.Attention) > 0

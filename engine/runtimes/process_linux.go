@@ -19,14 +19,15 @@ func readProcess(pid int) (Process, bool, error) {
 	if pid <= 0 {
 		return Process{}, false, nil
 	}
-	b, err := slurp("/proc/"+strconv.Itoa(pid)+"/stat", maxStat)
+	var p Process
+	ok := false
+	err := slurped("/proc/"+strconv.Itoa(pid)+"/stat", maxStat, func(b []byte) { p, ok = parseStat(b) })
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return Process{}, false, nil
 	}
 	if err != nil {
 		return Process{}, false, err
 	}
-	p, ok := parseStat(b)
 	if !ok || p.PID != pid {
 		return Process{}, false, errors.New("/proc stat of " + strconv.Itoa(pid) + " has an unknown form")
 	}
@@ -42,16 +43,23 @@ func parseStat(b []byte) (Process, bool) {
 		return Process{}, false
 	}
 	pid, err := strconv.Atoi(string(bytes.TrimSpace(b[:open])))
-	f := strings.Fields(string(b[end+1:]))
 	const startField = 19 // field 22 of the line; f[0] is field 3
-	if err != nil || len(f) <= startField || len(f[0]) != 1 {
+	var f [startField + 1][]byte
+	n := 0
+	for word := range bytes.FieldsSeq(b[end+1:]) {
+		f[n] = word
+		if n++; n == len(f) {
+			break
+		}
+	}
+	if err != nil || n < len(f) || len(f[0]) != 1 {
 		return Process{}, false
 	}
-	p := Process{PID: pid, State: f[0][0], Start: f[startField], Comm: string(b[open+1 : end])}
+	p := Process{PID: pid, State: f[0][0], Start: string(f[startField]), Comm: string(b[open+1 : end])}
 	var errs [3]error
-	p.PPID, errs[0] = strconv.Atoi(f[1])
-	p.Group, errs[1] = strconv.Atoi(f[2])
-	p.Front, errs[2] = strconv.Atoi(f[5])
+	p.PPID, errs[0] = strconv.Atoi(string(f[1]))
+	p.Group, errs[1] = strconv.Atoi(string(f[2]))
+	p.Front, errs[2] = strconv.Atoi(string(f[5]))
 	return p, errs[0] == nil && errs[1] == nil && errs[2] == nil
 }
 
