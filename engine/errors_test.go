@@ -15,7 +15,9 @@ import (
 // and a hint.
 func TestSystemErrorsSayWhatToDo(t *testing.T) {
 	t.Parallel()
-	at := func(err error) error { return fmt.Errorf("keep it: %w", &os.PathError{Op: "write", Path: "/x", Err: err}) }
+	at := func(err error) error {
+		return fmt.Errorf("keep it: %w", &os.PathError{Op: "write", Path: "/x", Err: err})
+	}
 	for _, c := range []struct {
 		err  error
 		want engine.Code

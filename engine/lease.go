@@ -206,7 +206,8 @@ func (l *leases) keep() {
 	l.mu.Unlock()
 }
 
-// release gives every lease back. It runs after the receipt is on record.
+// release gives every lease back that is still this grant's: whoever closes an
+// operation holds its leases under the same id. It runs after the receipt is on record.
 func (l *leases) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -214,6 +215,12 @@ func (l *leases) release() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for _, key := range l.keys {
+			if held, err := tx.Lease(key); err != nil || held.OpID != l.opID || held.Fence != l.fence {
+				if err != nil && CodeOf(err) != CodeNotFound {
+					return err
+				}
+				continue
+			}
 			if err := tx.DeleteLease(key, l.opID); err != nil {
 				return err
 			}

@@ -228,6 +228,7 @@ func (r *run) unwind(ctx context.Context, steps []Step) {
 		if jerr := r.note(ctx, s, state, nil, err); jerr != nil {
 			r.e.d.Log.Error("journal", "op", r.op.ID, "step", s.ID, "err", jerr)
 		}
+		r.tell()
 	}
 }
 

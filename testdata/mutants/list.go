@@ -30,8 +30,13 @@ var mutants = []mutant{
 	},
 	{
 		"a write carries the fencing number", "engine/lease.go",
-		"held.OpID != l.opID || held.Fence != l.fence {", "held.OpID != l.opID {",
-		engineTests, "TestTheDeadDoNotWalk",
+		"\t\tif err != nil || held.OpID != l.opID || held.Fence != l.fence {", "\t\tif err != nil || held.OpID != l.opID {",
+		engineTests, "TestTheDeadDoNotWriteBesideTheirRecovery",
+	},
+	{
+		"a lease is given back by its own grant", "engine/lease.go",
+		"; err != nil || held.OpID != l.opID || held.Fence != l.fence {", "; err != nil || held.OpID != l.opID {",
+		engineTests, "TestTheDeadDoNotWriteBesideTheirRecovery",
 	},
 	{
 		"a dead owner is proven dead", "engine/apply.go",

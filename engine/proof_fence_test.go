@@ -1,0 +1,83 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+
+	"rig/engine"
+)
+
+// pausedAt gives a callback that stops an operation once, when a step has come into a state: paused is closed then, and it goes on
+// when goOn is.
+func pausedAt(step string, state engine.StepState) (progress func(engine.OpProgress), paused, goOn chan struct{}) {
+	paused, goOn = make(chan struct{}), make(chan struct{})
+	seen := false
+	return func(pr engine.OpProgress) {
+		for _, s := range pr.Steps {
+			if s.StepID == step && s.State == state && !seen {
+				seen = true
+				close(paused)
+				<-goOn
+			}
+		}
+	}, paused, goOn
+}
+
+// TestTheDeadDoNotWriteBesideTheirRecovery: an owner that was taken for dead wakes up while somebody finishes or rolls back its
+// operation. Both write for the same operation; the number of the grant alone tells them apart.
+func TestTheDeadDoNotWriteBesideTheirRecovery(t *testing.T) {
+	for name, c := range map[string]struct {
+		died, closing string
+		state         engine.StepState // of the step that the closing is at
+		close         func(*engine.Engine) func(context.Context, string, func(engine.OpProgress)) (*engine.Receipt, error)
+	}{
+		"finish": {"rebind", "retire", engine.StepStarted, func(e *engine.Engine) func(context.Context, string, func(engine.OpProgress)) (*engine.Receipt, error) {
+			return e.Finish
+		}},
+		"rollback": {"ready", "create", engine.StepUndone, func(e *engine.Engine) func(context.Context, string, func(engine.OpProgress)) (*engine.Receipt, error) {
+			return e.Rollback
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+			defer b.close(t)
+			b.run(t, upRequest())
+			p, err := b.e.Plan(context.Background(), handoverRequest("dev.m0", "fresh"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			progress, dead, wake := pausedAt(c.died, engine.StepDone)
+			old := make(chan *engine.Receipt, 1)
+			go func() { rec, _ := b.e.Apply(context.Background(), p, progress); old <- rec }()
+			<-dead
+			b.procs.Die(1)
+			b.procs.Become(2, "s2")
+			progress, inside, goOn := pausedAt(c.closing, c.state)
+			closed := make(chan error, 1)
+			go func() { _, err := c.close(b.e)(context.Background(), p.ID, progress); closed <- err }()
+			select {
+			case <-inside:
+			case err := <-closed:
+				t.Fatalf("it was closed without a stop: %v", err)
+			}
+			world, record := b.world(t), dump(t, b.db)
+			close(wake)
+			if rec := <-old; rec != nil && rec.OK {
+				t.Errorf("it says that it went well: %+v", rec)
+			}
+			if now := b.world(t); now != world {
+				t.Errorf("it changed the world:\n%s", moved(world, now))
+			}
+			if now := dump(t, b.db); now != record {
+				t.Errorf("it changed the record:\n%s", moved(record, now))
+			}
+			close(goOn)
+			if err := <-closed; err != nil {
+				t.Errorf("the closing was disturbed: %v", err)
+			}
+			if b.leases() != 0 {
+				t.Errorf("%d leases are left", b.leases())
+			}
+		})
+	}
+}
