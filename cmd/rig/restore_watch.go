@@ -9,15 +9,26 @@ import (
 	"rig/engine"
 )
 
-// keepSnapshots saves running rigs periodically until ctx ends; wait returns when
-// the last one is written.
-func (a *app) keepSnapshots(ctx context.Context) (wait func()) {
+// keepSnapshots saves running rigs periodically until ctx ends, from the watcher's
+// first picture of panes on: whoever opens a console waits for that one, and nobody
+// for a snapshot. wait returns when the last one is written, after the watcher has
+// ended.
+func (a *app) keepSnapshots(ctx context.Context, w *engine.Watcher) (wait func()) {
 	p := engine.PeriodicPolicy{Every: a.conf.Snapshots.Every, Keep: a.conf.Snapshots.Keep}
 	if a.conf.Snapshots.Off {
 		p.Every = -1
 	}
 	done := make(chan struct{})
-	go func() { defer close(done); a.engine().KeepSnapshots(ctx, p) }()
+	pictures := w.Subscribe()
+	go func() {
+		defer close(done)
+		for f := range pictures {
+			if f.Live {
+				break
+			}
+		}
+		a.engine().KeepSnapshots(ctx, p)
+	}()
 	return func() { <-done }
 }
 

@@ -60,7 +60,7 @@ func (c *cli) tui(ctx context.Context, f tuiFlags) error {
 	con := a.engine().Local(w)
 	done := make(chan struct{})
 	go func() { defer close(done); w.Run(ctx) }()
-	saved := a.keepSnapshots(ctx)
+	saved := a.keepSnapshots(ctx, w)
 	opts := a.tuiOptions(f)
 	if f.plain || os.Getenv("TERM") == "dumb" || !isTerminal(os.Stdin) || !isTerminal(os.Stdout) {
 		err = tui.RunPlain(ctx, con, os.Stdin, os.Stdout, opts)

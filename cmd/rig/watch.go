@@ -27,7 +27,7 @@ func (c *cli) watchCmd() *cobra.Command {
 			defer a.announce("watch")()
 			w := a.engine().Watcher()
 			feed := w.Subscribe()
-			saved, told := a.keepSnapshots(cmd.Context()), map[string]engine.AttentionItem{}
+			saved, told := a.keepSnapshots(cmd.Context(), w), map[string]engine.AttentionItem{}
 			done := make(chan struct{})
 			go func() { defer close(done); w.Run(cmd.Context()) }()
 			verdicts := map[string]string{}
