@@ -59,9 +59,6 @@ const (
 // pane id. What went wrong before the client ran stands on the pane and in the
 // report.
 func Supervise(args, env []string) int {
-	if len(args) > 1 && args[0] == clientFlag {
-		return becomeClient(args[1], args[2:], env)
-	}
 	path := strings.Join(args, " ")
 	sigs := make(chan os.Signal, 16)
 	signal.Notify(sigs, syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT, syscall.SIGQUIT)
@@ -93,6 +90,7 @@ type supervisor struct {
 	state  engine.RunState
 	tty    terminal
 	sigs   chan os.Signal
+	early  *childChange // the client's end, when it was told during its start
 	hungUp bool
 }
 
@@ -119,24 +117,6 @@ func readLaunch(path string) (engine.LaunchFile, error) {
 	return l, nil
 }
 
-// clientFlag is the first word behind the verb in the second stage of a start.
-const clientFlag = "--client"
-
-// becomeClient is that second stage: the new process makes its own group, puts
-// it in front of the terminal, and only then becomes the client. A client that
-// ran before it is in front could be refused its first read.
-func becomeClient(program string, argv, env []string) int {
-	signal.Ignore(syscall.SIGTTOU)
-	openTerminal().giveTo(syscall.Getpgrp())
-	signal.Reset(syscall.SIGTTOU)
-	err := syscall.Exec(program, argv, env)
-	fmt.Fprintf(os.Stderr, "\r\nrig: %s: %s\r\n", program, reason(err))
-	if errors.Is(err, fs.ErrNotExist) {
-		return exitNotFound
-	}
-	return exitCannotExec
-}
-
 // start runs the client. The error says why it could not, the code how a shell
 // would report that.
 func (s *supervisor) start(l engine.LaunchFile, paneEnviron []string) (int, error) {
@@ -145,15 +125,7 @@ func (s *supervisor) start(l engine.LaunchFile, paneEnviron []string) (int, erro
 	if err != nil {
 		return exitNotFound, fmt.Errorf("%s: %s", l.Argv[0], reason(err))
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return exitBadLaunch, err
-	}
-	argv := append([]string{self, SupervisorVerb, clientFlag, program}, l.Argv...)
-	pid, err := syscall.ForkExec(ownProgram(self), argv, &syscall.ProcAttr{
-		Dir: l.Dir, Env: env, Files: []uintptr{0, 1, 2},
-		Sys: &syscall.SysProcAttr{Setpgid: true},
-	})
+	pid, early, err := startInFront(s.tty, program, l.Argv, syscall.ProcAttr{Dir: l.Dir, Env: env, Files: []uintptr{0, 1, 2}})
 	if err != nil {
 		code := exitCannotExec
 		if errors.Is(err, fs.ErrNotExist) {
@@ -164,6 +136,7 @@ func (s *supervisor) start(l engine.LaunchFile, paneEnviron []string) (int, erro
 	// Only now: an ignored signal would be inherited by the client. From here on
 	// we are in the background of the terminal and must be able to write to it.
 	signal.Ignore(syscall.SIGTTOU, syscall.SIGTTIN, syscall.SIGTSTP)
+	s.early = early
 	s.state.PID, s.state.StartedAt = pid, time.Now().UTC()
 	if p, ok, err := readProcess(pid); err == nil && ok {
 		s.state.PIDStart = p.Start
@@ -199,6 +172,9 @@ type childChange struct {
 // follow waits for the client's end and passes signals on meanwhile.
 func (s *supervisor) follow() int {
 	pid := s.state.PID
+	if s.early != nil {
+		return s.ended(*s.early)
+	}
 	changes := make(chan childChange)
 	go func() {
 		for {

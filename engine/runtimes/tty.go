@@ -23,6 +23,16 @@ func openTerminal() terminal {
 	return terminal{ok: true, modes: modes}
 }
 
+// controls reports whether it is the terminal of our session, in which groups can be
+// put in front.
+func (t terminal) controls() bool {
+	if !t.ok {
+		return false
+	}
+	_, err := unix.IoctlGetInt(0, unix.TIOCGPGRP)
+	return err == nil
+}
+
 // giveTo puts a process group in front.
 func (t terminal) giveTo(group int) {
 	if t.ok {

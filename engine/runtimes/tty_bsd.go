@@ -8,6 +8,3 @@ const (
 	ioctlGetModes = unix.TIOCGETA
 	ioctlSetModes = unix.TIOCSETAW
 )
-
-// ownProgram gives the running program by its path.
-func ownProgram(path string) string { return path }
