@@ -90,11 +90,13 @@ func (c *cli) mutate(ctx context.Context, m *mutation, req engine.Request) error
 	if afterPlan != nil {
 		afterPlan()
 	}
-	w, err := openApp(appWrite)
+	w, err := openForApply(a, p)
 	if err != nil {
 		return err
 	}
-	defer w.close()
+	if w != a {
+		defer w.close()
+	}
 	rec, err := w.engine().Apply(ctx, p, c.progress())
 	if err != nil {
 		return err
@@ -124,6 +126,15 @@ func openForPlan(dryRun bool) (*app, error) {
 	}
 	w.close()
 	return openApp(appRead)
+}
+
+// openForApply opens for what a plan changes. A detached operation writes in its own
+// process, so that whoever asked for it goes on with the record that is open.
+func openForApply(a *app, p *engine.Plan) (*app, error) {
+	if _, err := os.Stat(a.paths.record()); err != nil || !p.Detached {
+		return openApp(appWrite)
+	}
+	return a, ownHome(a.paths.home, os.Geteuid())
 }
 
 // repairable reports whether opening the record for writing cures an error.
