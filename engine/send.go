@@ -63,10 +63,11 @@ func (e *Engine) settled(ctx context.Context, t target) error {
 	}
 	rest, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	for pause(rest, submitLook) == nil {
+	for rest.Err() == nil {
 		if draft, shown := r.InputBox(e.screen(rest, t.pane.ID)); shown && strings.TrimSpace(draft) != "" {
 			return nil
 		}
+		_ = pause(rest, submitLook) // its end is the loop's
 	}
 	return ctx.Err()
 }
