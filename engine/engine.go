@@ -182,10 +182,11 @@ func (e *Engine) plan(ctx context.Context, r Request, opID string) (*Plan, error
 	if !ok {
 		return nil, Errorf(CodeInvalid, "no verb %q", r.Verb).WithHint("`rig help` lists the verbs")
 	}
-	w, err := e.look(ctx)
+	w, shots, err := e.lookAt(ctx, func(w *world) []CaptureRequest { return w.incumbentScreen(r) })
 	if err != nil {
 		return nil, err
 	}
+	w.shots = shots
 	p := &Plan{
 		ID: e.d.IDs.New(), Request: r, Verb: r.Verb, Target: r.Target, Reason: r.Reason,
 		Operator: r.Operator, CreatedAt: w.now,

@@ -134,25 +134,13 @@ func doPrimed(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if !ok {
 		return nil, Errorf(CodeNotDelivered, "this runtime cannot prove an arrival").On("rebuild", s.Seat).WithHint("leave session_source out, or use mode fork")
 	}
-	wait, cancel := context.WithTimeout(ctx, r.e.d.Config.ReadyTimeout)
-	defer cancel()
-	defer r.sight().forget(l.ref.Pane)
-	l.glance.now = true
-	why := ""
-	var screen []string
-	for {
-		p, err := r.probeOf(wait, s, seat, l)
-		if err != nil {
-			if wait.Err() == nil || ctx.Err() != nil {
-				return nil, err
-			}
-			return Evidence{"delivered": false, "pane_tail": tail(screen)}, Errorf(CodeNotDelivered, "its artifacts were not seen in its transcript: %s", orNone(why)).
-				On("rebuild", s.Seat).WithHint("nothing was recorded; try again").With("pane_tail", tail(screen))
-		}
-		screen = p.Screen
-		var done bool
-		if done, why = prover.Arrived(wait, p, st.Marker); done {
-			return Evidence{"delivered": true, "source": why}, nil
-		}
+	a, err := r.awaitArrival(ctx, s, seat, l, prover, st.Marker)
+	switch {
+	case err != nil:
+		return nil, err
+	case !a.seen:
+		return Evidence{"delivered": false, "pane_tail": tail(a.screen)}, Errorf(CodeNotDelivered, "its artifacts were not seen in its transcript: %s", orNone(a.why)).
+			On("rebuild", s.Seat).WithHint("nothing was recorded; try again").With("pane_tail", tail(a.screen))
 	}
+	return Evidence{"delivered": true, "source": a.why}, nil
 }

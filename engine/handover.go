@@ -89,6 +89,29 @@ func planHandover(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	return h.planLaunched(ctx)
 }
 
+// incumbentScreen wants, for a handover, what the incumbent's pane shows: it goes into
+// the packet, and comes in the planner's own exchange with tmux.
+func (w *world) incumbentScreen(r Request) []CaptureRequest {
+	if r.Verb != VerbHandover {
+		return nil
+	}
+	seat, err := w.seat(r.Target)
+	if err != nil || w.bindings[seat.ID].Pane == "" {
+		return nil
+	}
+	return []CaptureRequest{{Pane: w.bindings[seat.ID].Pane}}
+}
+
+// shot is a screen that came with the look; false when it did not.
+func (w *world) shot(pane PaneID) ([]string, bool) {
+	for _, s := range w.shots {
+		if s.Pane == pane && s.Err == nil {
+			return s.Lines, true
+		}
+	}
+	return nil, false
+}
+
 // handover is the planning of one.
 type handover struct {
 	e       *Engine

@@ -54,7 +54,9 @@ func (r *run) packetInput(ctx context.Context, s Step) (PacketInput, error) {
 	in, err := r.e.gather(ctx, w, seat, w.latest[seat.ID])
 	in.OpID, in.Reason, in.Operator = r.plan.ID, r.plan.Reason, r.plan.Operator.String()
 	if at := w.locate(seat.ID); at.presence == Present {
-		in.Screen = r.e.screen(ctx, at.pane.ID)
+		if in.Screen, ok = w.shot(at.pane.ID); !ok {
+			in.Screen = r.e.screen(ctx, at.pane.ID)
+		}
 	}
 	return in, err
 }
@@ -156,23 +158,43 @@ func doArrive(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if !ok {
 		return nil, Errorf(CodeNotDelivered, "this runtime cannot prove an arrival").On("handover", s.Seat).WithHint("use --source fork or discovered")
 	}
+	a, err := r.awaitArrival(ctx, s, seat, l, prover, h.Marker)
+	switch {
+	case err != nil:
+		return nil, err
+	case !a.seen:
+		return nil, Errorf("context_delivery_failed", "what it was told was not seen in its transcript: %s", orNone(a.why)).On("handover", s.Seat).
+			WithHint("the incumbent is untouched; try again, or use --source fork")
+	}
+	return Evidence{"delivered": true, "source": a.why, "digest": h.Digest}, nil
+}
+
+// arrival is what the wait for an opening prompt saw.
+type arrival struct {
+	seen   bool
+	why    string   // where it stands, or why it is not seen
+	screen []string // what the pane showed last
+}
+
+// awaitArrival looks for the marker of an opening prompt in the occupant's own
+// transcript until the time for a start is up.
+func (r *run) awaitArrival(ctx context.Context, s Step, seat Seat, l *launched, prover arrivalProver, marker string) (arrival, error) {
 	wait, cancel := context.WithTimeout(ctx, r.e.d.Config.ReadyTimeout)
 	defer cancel()
 	defer r.sight().forget(l.ref.Pane)
 	l.glance.now = true
-	why := ""
+	var a arrival
 	for {
 		p, err := r.probeOf(wait, s, seat, l)
 		if err != nil {
 			if wait.Err() != nil && ctx.Err() == nil {
-				return nil, Errorf(CodeNotDelivered, "what it was told was not seen in its transcript: %s", orNone(why)).On("handover", s.Seat).
-					WithHint("the incumbent is untouched; try again, or use --source fork")
+				return a, nil
 			}
-			return nil, err
+			return a, err
 		}
-		var done bool
-		if done, why = prover.Arrived(wait, p, h.Marker); done {
-			return Evidence{"delivered": true, "source": why, "digest": h.Digest}, nil
+		a.screen = p.Screen
+		if a.seen, a.why = prover.Arrived(wait, p, marker); a.seen {
+			return a, nil
 		}
 	}
 }

@@ -19,6 +19,7 @@ type world struct {
 	live     map[string][]Session // by seat id: every one that is not terminal
 	bindings map[string]Binding
 	leases   map[string]Lease
+	shots    []CaptureResult // what a planner's verb shows of its panes
 }
 
 // look reads the record and the inventory.
