@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"syscall"
+	"time"
 
 	"rig/engine"
 )
@@ -21,6 +22,11 @@ const lockSuffix = ".rig-lock"
 
 func (r *runner) lockPath() string { return r.socket + lockSuffix }
 
+// lockWait is how long somebody waits for a turn. Whoever holds the lock gives it
+// back within one command's time, but a rig of two hundred seats may stand in the
+// queue, on a busy machine.
+const lockWait = time.Minute
+
 // lockSessions takes the lock and returns its release. Where no lock file can be
 // made, nobody of ours can agree on one, and there is nothing to wait for.
 func (r *runner) lockSessions(ctx context.Context) (func(), error) {
@@ -28,7 +34,7 @@ func (r *runner) lockSessions(ctx context.Context) (func(), error) {
 	if err != nil {
 		return func() {}, nil //nolint:nilerr // see above
 	}
-	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
+	ctx, cancel := context.WithTimeout(ctx, lockWait)
 	defer cancel()
 	// The system queues those who wait in the call; trying again and again would
 	// lose against somebody who changes one session after the other.
