@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -28,7 +29,7 @@ type SnapshotArgs struct {
 
 // planSnapshot plans one snapshot. A name that is no seat of the rig is refused,
 // never left out.
-func planSnapshot(_ context.Context, _ *Engine, w *world, p *Plan) error {
+func planSnapshot(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	args, err := DecodeArgs[SnapshotArgs](p.Request)
 	if err != nil {
 		return err
@@ -61,7 +62,17 @@ func planSnapshot(_ context.Context, _ *Engine, w *world, p *Plan) error {
 		},
 		{ID: "snapshot/save", Kind: StepSnapshotMade, Effect: EffectCommit, Title: "store it whole, with its event"},
 	}}}
-	p.Changes = append(p.Changes, Change{Field: "snapshots of " + rig.Name, After: "one more, of kind " + SnapshotManual})
+	there := 0
+	if err := e.d.Store.Read(ctx, func(r Reader) error {
+		rows, err := r.Snapshots(rig.ID)
+		there = len(rows)
+		return err
+	}); err != nil {
+		return err
+	}
+	p.Changes = append(p.Changes, Change{
+		Field: "snapshots of " + rig.Name, Before: strconv.Itoa(there), After: strconv.Itoa(there+1) + ", the new one of kind " + SnapshotManual,
+	})
 	p.Unchanged = append(p.Unchanged, "every seat, and the snapshots that are there")
 	return nil
 }

@@ -78,10 +78,10 @@ func (s *attentionScreen) panes(m *Model) []string {
 	return []string{it.SeatID}
 }
 
-func attentionColumns() []column {
+func (s *attentionScreen) columns() []column {
 	return []column{
 		{head: "WAITS FOR", w: 13, most: 15},
-		{head: "SEAT", w: 16, most: 26},
+		{head: "SEAT", w: 16, most: widest(16, 26, len(s.items), func(i int) string { return waits(s.items[i]) })},
 		{head: "FOR", w: 3, rank: 1, tail: true},
 		{head: "REASON", w: 14, most: 200, rank: 2},
 	}
@@ -124,7 +124,7 @@ func (s *attentionScreen) view(m *Model, w, h int) []string {
 	if len(s.items) == 0 {
 		return m.nothingMatches(w, h)
 	}
-	t := m.brush.table(attentionColumns(), a.listW, 1)
+	t := m.brush.table(s.columns(), a.listW, 1)
 	height := s.listHeight(m)
 	lines := append([]string{t.head()}, s.list.lines(height-1, func(i int, on bool) string { return s.line(m, s.items[i], on, t) })...)
 	if height < a.listH {
@@ -170,15 +170,20 @@ func (m *Model) seatOf(it *engine.AttentionItem) *engine.SeatView {
 	return m.seats[it.SeatID]
 }
 
+// waits names who waits for a person.
+func waits(it engine.AttentionItem) string {
+	switch {
+	case it.Seat != "":
+		return it.Seat
+	case it.Rig != "":
+		return it.Rig
+	}
+	return it.OpID
+}
+
 func (s *attentionScreen) line(m *Model, it engine.AttentionItem, on bool, t table) string {
 	l := attentionLook(it.Class)
-	target := it.Seat
-	if target == "" {
-		target = it.Rig
-	}
-	if target == "" {
-		target = it.OpID
-	}
+	target := waits(it)
 	if it.Acked != "" {
 		l.tone = toneOff
 	}

@@ -108,11 +108,14 @@ func (s *eventsScreen) subject(m *Model) subject {
 
 func (s *eventsScreen) panes(*Model) []string { return nil }
 
-func eventColumns() []column {
+func (s *eventsScreen) columns() []column {
+	n := len(s.rows)
+	kind := widest(10, 28, n, func(i int) string { return s.rows[i].Type })
+	where := widest(8, 30, n, func(i int) string { return eventPlace(s.rows[i]) })
 	return []column{
 		{head: "TIME", w: 8, most: 15},
-		{head: "EVENT", w: 18, most: 28},
-		{head: "WHERE", w: 18, most: 30, rank: 1},
+		{head: "EVENT", w: min(kind, 18), most: kind},
+		{head: "WHERE", w: min(where, 18), most: where, rank: 1},
 		{head: "BY", w: 8, most: 14, rank: 3},
 		{head: "WHAT", w: 14, most: 300, rank: 2},
 	}
@@ -127,15 +130,20 @@ func (s *eventsScreen) view(m *Model, w, h int) []string {
 	case len(s.rows) == 0:
 		return m.nothingMatches(w, h)
 	}
-	t := m.brush.table(eventColumns(), w, 1)
+	t := m.brush.table(s.columns(), w, 1)
 	return append([]string{t.head()}, s.list.lines(h-1, func(i int, on bool) string { return s.line(m, s.rows[i], on, t) })...)
 }
 
-func (s *eventsScreen) line(m *Model, e engine.Event, on bool, t table) string {
-	where := e.Seat
-	if where == "" {
-		where = e.Rig
+// eventPlace is where an event happened.
+func eventPlace(e engine.Event) string {
+	if e.Seat == "" {
+		return e.Rig
 	}
+	return e.Seat
+}
+
+func (s *eventsScreen) line(m *Model, e engine.Event, on bool, t table) string {
+	where := eventPlace(e)
 	stamp := "15:04:05"
 	if t.f[0] >= 15 {
 		stamp = "Jan _2 15:04:05"

@@ -265,7 +265,7 @@ func (m *Model) noRigs(w, h int) []string {
 	} else {
 		texts = append(texts,
 			m.reg.hint("up")+"  brings up a rig from a spec or a built-in starter",
-			m.reg.hint("adopt")+"  takes over a session that you started yourself",
+			"Then "+m.reg.hint("adopt")+" takes over a session that you started yourself.",
 		)
 	}
 	texts = append(texts, "In a shell: rig demo shows seven simulated seats, rig spec list the starters, rig doctor what is missing here.",

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"rig/engine"
@@ -211,15 +213,27 @@ func (m *Model) leaveOperation() tea.Cmd {
 	return nil
 }
 
-func opColumns() []column {
-	return []column{
-		{head: "OPERATION", w: 9, most: 10},
-		{head: "OF", w: 12, most: 26},
+// opWord is the name of an operation in the list: what it is done to stands beside it.
+func opWord(v engine.Verb) string {
+	return clean(strings.TrimPrefix(strings.TrimPrefix(string(v), "agent-"), "seat "))
+}
+
+func (s *opsScreen) columns() []column {
+	n, failed := len(s.rows), 0
+	for i := range s.rows {
+		failed = max(failed, min(width(clean(s.rows[i].Error)), 10))
+	}
+	out := []column{
+		{head: "OPERATION", w: 9, most: widest(9, 16, n, func(i int) string { return opWord(s.rows[i].Verb) })},
+		{head: "OF", w: 12, most: widest(12, 26, n, func(i int) string { return s.rows[i].Target })},
 		{head: "STATE", w: 13},
 		{head: "FOR", w: 3, rank: 1, tail: true},
-		{head: "BY", w: 6, most: 12, rank: 3},
-		{head: "ERROR", w: 10, most: 200, rank: 4},
+		{head: "BY", w: 6, most: widest(6, 16, n, func(i int) string { return s.rows[i].Operator }), rank: 3},
 	}
+	if failed > 0 {
+		out = append(out, column{head: "ERROR", w: 10, most: 200, rank: 4})
+	}
+	return out
 }
 
 func (s *opsScreen) view(m *Model, w, h int) []string {
@@ -235,7 +249,7 @@ func (s *opsScreen) view(m *Model, w, h int) []string {
 	a := s.sizes(m)
 	var lines []string
 	if a.listH > 0 {
-		t := m.brush.table(opColumns(), a.listW, 1)
+		t := m.brush.table(s.columns(), a.listW, 1)
 		lines = append([]string{t.head()}, s.list.lines(a.listH-1, func(i int, on bool) string { return s.line(m, s.rows[i], on, t) })...)
 	}
 	var beyond []string
@@ -252,7 +266,7 @@ func (s *opsScreen) line(m *Model, op engine.Operation, on bool, t table) string
 		since = op.EndedAt
 	}
 	cells := [][]seg{
-		{{toneStrong, clean(string(op.Verb))}},
+		{{toneStrong, opWord(op.Verb)}},
 		{{toneText, cutMiddle(clean(op.Target), t.f[1])}},
 		{{l.tone, l.text(m.brush.g)}},
 		{{toneDim, age(m.now, since)}},

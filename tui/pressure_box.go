@@ -33,7 +33,14 @@ func (s *pressureScreen) detail(m *Model, w, h int) []string {
 		near := engine.NearWall(u.Window)
 		put("threshold", fmt.Sprintf("%s, %g%% of its window", tokenWord(int64(near/100*float64(u.Window))), near), toneText, "")
 	}
-	s.planLines(m, seat, inner, put)
+	if e := s.entries[seat.ID]; e != nil {
+		s.trendLines(m, seat, e, inner, put)
+		if !e.Forecast.Known {
+			lines = append(lines, m.labelled("wall in", "? "+e.Forecast.Text(), toneUnknown, inner)...)
+		}
+		word, k := s.planCell(seat)
+		put("plan", word, k, "")
+	}
 	lines = append(lines, s.whyLines(m, seat, inner)...)
 	for _, f := range compactionFacts(seat.Compaction) {
 		put(f.label, f.value, f.tone, f.note)
@@ -42,12 +49,8 @@ func (s *pressureScreen) detail(m *Model, w, h int) []string {
 	return m.brush.box(w, h, toneBorder, m.seatTitle(seat, w), note, m.brush.fill(lines, inner, h-2))
 }
 
-// planLines says what the plan knows of a seat.
-func (s *pressureScreen) planLines(m *Model, seat *engine.SeatView, w int, put func(label, value string, k tone, note string)) {
-	e := s.entries[seat.ID]
-	if e == nil {
-		return
-	}
+// trendLines says how the use of a seat's window goes.
+func (s *pressureScreen) trendLines(m *Model, seat *engine.SeatView, e *engine.CompactEntry, w int, put func(label, value string, k tone, note string)) {
 	f := e.Forecast
 	if line := m.brush.spark(e.Trend, min(24, w/3)); line != "" {
 		put("trend", line, toneText, plural(len(e.Trend), "sample")+" since "+ago(m.now, e.Trend[0].At))
@@ -57,11 +60,7 @@ func (s *pressureScreen) planLines(m *Model, seat *engine.SeatView, w int, put f
 	}
 	if wall, k := s.wallCell(seat); f.Known {
 		put("wall in", wall, k, joinWords(", ", "if it goes on at that rate", clean(f.Why)))
-	} else {
-		put("wall in", "?", toneUnknown, clean(f.Text()))
 	}
-	word, k := s.planCell(seat)
-	put("plan", word, k, "")
 }
 
 // whyLines says why the plan makes of a seat what it does, and what to do next.
@@ -80,7 +79,7 @@ func (s *pressureScreen) whyLines(m *Model, seat *engine.SeatView, w int) []stri
 	var out []string
 	say := func(label, text string, k tone) {
 		if text != "" {
-			out = append(out, m.paragraph(k, " "+pad(label, 13), text, w)...)
+			out = append(out, m.labelled(label, text, k, w)...)
 		}
 	}
 	say("because", words(e.Reasons), toneDim)

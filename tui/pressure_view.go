@@ -26,10 +26,10 @@ const (
 	pressSample
 )
 
-func pressureColumns() []column {
+func (s *pressureScreen) columns() []column {
 	return []column{
 		pressTurn:   {head: "", w: 2, rank: 2, tail: true},
-		pressSeat:   {head: "SEAT", w: 18, most: 28},
+		pressSeat:   {head: "SEAT", w: 18, most: widest(18, 28, len(s.rows), func(i int) string { return s.rows[i].Address })},
 		pressGauge:  {head: "USED", w: 10, most: 40},
 		pressShare:  {head: "", w: 4, tail: true},
 		pressTokens: {head: "TOKENS", w: 13, rank: 4, tail: true},
@@ -49,7 +49,7 @@ func (s *pressureScreen) view(m *Model, w, h int) []string {
 		return m.notice(w, h, "No agent has a context window here", "Agents appear as soon as a rig with claude-code or codex seats is up.")
 	}
 	listH, boxH := s.split(m)
-	t := m.brush.table(pressureColumns(), w, rowIndent)
+	t := m.brush.table(s.columns(), w, rowIndent)
 	lines := append([]string{s.summary(m, w), t.head()}, s.list.lines(listH-2, func(i int, on bool) string { return s.line(m, s.rows[i], on, t) })...)
 	lines = m.brush.fill(lines, w, listH)
 	if boxH == 0 {
@@ -79,17 +79,25 @@ func (s *pressureScreen) summary(m *Model, w int) string {
 	n, r := s.plan.Summary, s.plan.Policy
 	gap := seg{toneDim, "   "}
 	segs := []seg{
-		{toneNeed, "  " + itoa(n.CandidateCount) + " to compact"},
+		{some(n.CandidateCount, toneNeed), "  " + itoa(n.CandidateCount) + " to compact"},
 		gap,
-		{toneBad, itoa(s.blockedHigh()) + " blocked"},
+		{some(s.blockedHigh(), toneBad), itoa(s.blockedHigh()) + " blocked"},
 		gap,
-		{toneUnknown, itoa(unknown) + " not known"},
+		{some(unknown, toneUnknown), itoa(unknown) + " not known"},
 		gap,
 	}
 	if m.w >= stackCols {
 		segs = append(segs, seg{toneDim, fmt.Sprintf("near the wall is %g%% of the window or %s tokens", r.Percent, tokenWord(r.Tokens))})
 	}
 	return m.brush.line(w, false, segs...)
+}
+
+// some is a tone for a count: none of something is nothing to look at.
+func some(n int, k tone) tone {
+	if n == 0 {
+		return toneDim
+	}
+	return k
 }
 
 // blockedHigh counts the seats that are near their wall and cannot be compacted.

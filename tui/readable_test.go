@@ -225,6 +225,13 @@ func TestReceiptWordOfWhatChangesNoOccupant(t *testing.T) {
 	}
 }
 
+// Without a rig nothing is named that would be refused.
+func TestNoRigsNamesOnlyWhatWorks(t *testing.T) {
+	t.Parallel()
+	d := drive(t, tuitest.Fleet(0), options())
+	d.has("U  brings up a rig", "Then A takes over a session")
+}
+
 // The choice that Enter would take stands in the field before anything is typed.
 func TestFieldShowsWhatEnterWouldTake(t *testing.T) {
 	t.Parallel()
@@ -259,5 +266,54 @@ func TestPickerKeepsItsPlace(t *testing.T) {
 	again, low := at()
 	if top != again || low >= tall {
 		t.Errorf("the upper border went from %d to %d, the height from %d to %d", top, again, tall, low)
+	}
+}
+
+// The receipt of a snapshot names it.
+func TestReceiptNamesTheSnapshot(t *testing.T) {
+	t.Parallel()
+	got := extraWords(map[string]any{"snapshot": map[string]any{"id": "01M8", "kind": "manual", "status": "complete", "note": ""}})
+	if len(got) != 1 || got[0] != "snapshot 01M8, complete, manual" {
+		t.Errorf("it says %q", got)
+	}
+}
+
+// The names of the screens stand as long as there is room beside what must be
+// seen; read-only is said longer than counts are.
+func TestHeaderKeepsNamesBeforeCounts(t *testing.T) {
+	t.Parallel()
+	opt := options()
+	opt.ReadOnly = true
+	d := drive(t, tuitest.Fleet(7), opt)
+	d.has("6 Restore", "read-only", "▲ 3", "live")
+	d.size(80, 24)
+	d.has("read-only", "▲ 3", "live")
+}
+
+// A count of nothing is not drawn as trouble, and no forecast is read whole.
+func TestPressureIsQuietAboutNothing(t *testing.T) {
+	t.Parallel()
+	if some(0, toneBad) != toneDim || some(1, toneBad) != toneBad {
+		t.Error("none of something is drawn as trouble")
+	}
+	d := drive(t, tuitest.Fleet(7), options())
+	if text := ansiText(d.m.labelled("wall in", "? no forecast: 2 of 3 samples since the start", toneUnknown, 30)); squeezed(text) != squeezed("wall in ? no forecast: 2 of 3 samples since the start") {
+		t.Errorf("it reads %q", text)
+	}
+}
+
+// However narrow the terminal is, the footer says where all keys are listed.
+func TestFooterAlwaysNamesTheHelp(t *testing.T) {
+	t.Parallel()
+	for _, s := range sizes {
+		d := drive(t, tuitest.Fleet(7), options())
+		d.size(s.w, s.h)
+		for _, screen := range []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"} {
+			d.keys(screen)
+			lines := strings.Split(strings.TrimRight(d.text(), "\n"), "\n")
+			if foot := lines[len(lines)-1]; !strings.Contains(foot, "? help") || !strings.Contains(foot, "  ? help") {
+				t.Errorf("%dx%d, screen %s: %q", s.w, s.h, screen, foot)
+			}
+		}
 	}
 }

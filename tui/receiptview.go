@@ -128,6 +128,14 @@ func (m *Model) eventWord(r *engine.Receipt) string {
 	return ", event " + itoa(int(r.EventSeq))
 }
 
+// snapshotExtra is what a receipt says of a snapshot that was saved.
+type snapshotExtra struct {
+	ID     string `json:"id"`
+	Kind   string `json:"kind"`
+	Status string `json:"status"`
+	Note   string `json:"note"`
+}
+
 // extraWords is what a receipt says beside its seats: of the library, what was
 // written, deleted and kept. It comes as values of the engine or, after another
 // process has applied the plan, as JSON: both are read as JSON.
@@ -137,7 +145,8 @@ func extraWords(extra map[string]any) []string {
 			ID     string `json:"id"`
 			Pinned bool   `json:"pinned"`
 		} `json:"image"`
-		Deleted   []string `json:"deleted"`
+		Snapshot  *snapshotExtra `json:"snapshot"`
+		Deleted   []string       `json:"deleted"`
 		Protected []struct {
 			Image   string                   `json:"image"`
 			Reasons []engine.ImageProtection `json:"reasons"`
@@ -154,6 +163,9 @@ func extraWords(extra map[string]any) []string {
 			word = "pinned"
 		}
 		out = append(out, doc.Image.ID+", "+word)
+	}
+	if s := doc.Snapshot; s != nil {
+		out = append(out, joinWords(", ", "snapshot "+s.ID, s.Status, s.Kind, s.Note))
 	}
 	for _, id := range doc.Deleted {
 		out = append(out, "deleted "+id)
@@ -259,6 +271,17 @@ func receiptWord(s engine.SeatReceipt) (string, tone) {
 		}
 	}
 	return outcomeWord(s.Outcome)
+}
+
+// labelled wraps a text behind a label, as the lines of a box of facts do.
+func (m *Model) labelled(label, text string, k tone, cols int) []string {
+	const room = 13
+	var out []string
+	for _, l := range wrap(clean(text), max(cols-room-1, 8)) {
+		out = append(out, m.brush.line(cols, false, seg{toneDim, " " + pad(label, room)}, seg{k, l}))
+		label = ""
+	}
+	return out
 }
 
 // paragraph wraps a text behind a lead.

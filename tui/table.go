@@ -60,6 +60,17 @@ func total(f fitted) int {
 	return max(sum-columnGap, 0)
 }
 
+// widest is how much a column of texts can use: what its widest one takes, from
+// least to most. What it does not need goes to the columns behind it.
+func widest(least, most, n int, text func(i int) string) int {
+	for i := range n {
+		if least < most {
+			least = max(least, width(clean(text(i))))
+		}
+	}
+	return min(least, most)
+}
+
 // row joins cells into pieces of the fitted widths. A cell is several pieces.
 func (f fitted) row(cols []column, cells [][]seg) []seg {
 	var out []seg

@@ -141,6 +141,12 @@ func (m *Model) bodySize() (int, int) { return m.w, m.h - m.headRows() - 1 }
 // header shows where one is, and the state of the whole at its right.
 func (m *Model) header() []string {
 	right := m.status(m.w)
+	// Names of screens say more than counts that the Fleet shows too.
+	if need := segsWidth(m.tabRow(tabShort)) + 1; need+segsWidth(right) > m.w {
+		if less := m.statusIn(m.w - need); segsWidth(less) <= m.w-need {
+			right = less
+		}
+	}
 	rw := segsWidth(right)
 	left := m.tabs(m.w - rw - 1)
 	lw := segsWidth(left)
@@ -214,24 +220,28 @@ func segsWidth(row []seg) int {
 // status counts what is there and says how tmux is read, dropped from the left
 // as room runs out.
 func (m *Model) status(w int) []seg {
+	return m.statusIn(w - width(infoOf(m.cur).name) - 10) // the least that the left side needs
+}
+
+// statusIn is the status in a room of w cells, never less than how tmux is read.
+func (m *Model) statusIn(room int) []seg {
 	f := m.fleet
 	if f == nil {
 		return []seg{{toneDim, "reading the record "}}
 	}
 	var parts []seg
 	add := func(k tone, text string) { parts = append(parts, seg{k, text}) }
+	add(toneDim, plural(f.Totals.Seats, "seat"))
+	add(toneDim, itoa(f.Totals.Running)+" running")
 	if m.opt.ReadOnly {
 		add(toneNeed, "read-only")
 	}
-	add(toneDim, plural(f.Totals.Seats, "seat"))
-	add(toneDim, itoa(f.Totals.Running)+" running")
 	if n := f.Totals.Attention; n > 0 {
 		add(toneNeed, lookWaiting.mark(m.brush.g)+" "+itoa(n))
 	}
 	if text, k := m.serverWord(); text != "" {
 		add(k, text)
 	}
-	room := w - width(infoOf(m.cur).name) - 10 // the least that the left side needs
 	for len(parts) > 1 && statusWidth(parts) > room {
 		parts = parts[1:]
 	}
@@ -271,84 +281,6 @@ func (m *Model) serverWord() (string, tone) {
 		return "tmux batch", toneDim
 	}
 	return "live", toneBusy
-}
-
-// newsRows is how many lines of the screen the news may take.
-const newsRows = 4
-
-// news is what was just said, over the last lines of the screen; none when there
-// is nothing.
-func (m *Model) news() []string {
-	if m.toast.text == "" {
-		return nil
-	}
-	parts := wrap(m.toast.text, max(m.w-2, 1))
-	if len(parts) > newsRows {
-		parts = parts[:newsRows]
-	}
-	out := make([]string, len(parts))
-	for i, l := range parts {
-		out[i] = m.brush.line(m.w, false, seg{m.toast.tone, " " + l})
-	}
-	return out
-}
-
-// footer shows the keys that work here, most useful first; what does not fit is
-// dropped. News stand over it.
-func (m *Model) footer() string {
-	right := m.footRight()
-	rw := 0
-	for _, s := range right {
-		rw += width(s.text)
-	}
-	room := m.w - rw
-	switch {
-	case m.typing != nil && m.top() == nil && m.toast.text == "":
-		label := " filter: "
-		return m.brush.line(width(label), false, seg{toneAccent, label}) +
-			m.typing.view(m.brush, min(m.w-width(label), 30), true, "") + m.keyLine(max(m.w-width(label)-30, 0))
-	default:
-		return m.keyLine(room) + m.brush.line(rw, false, right...)
-	}
-}
-
-// keyLine lists the keys that work now in w cells.
-func (m *Model) keyLine(w int) string {
-	var segs []seg
-	used := 0
-	gap := " "
-	for _, a := range m.reg.footer(m.scope()) {
-		if a.why(m) != "" {
-			continue
-		}
-		label := a.text(m)
-		n := width(gap) + width(a.key()) + 1 + width(label)
-		if used+n > w {
-			break
-		}
-		segs = append(segs, seg{toneText, gap}, seg{toneAccent, a.key()}, seg{toneDim, " " + label})
-		used += n
-		gap = "  "
-	}
-	return m.brush.line(w, false, segs...)
-}
-
-// footRight shows the filter, the marks and the place in the list.
-func (m *Model) footRight() []seg {
-	if m.top() != nil {
-		return nil
-	}
-	var out []seg
-	if m.cur == screenEvents && m.events().follow {
-		out = append(out, seg{toneBusy, "following "})
-	}
-	if f := m.filters[m.cur]; f != "" {
-		out = append(out, seg{toneAccent, "/" + cut(clean(f), 16) + " "})
-	}
-	if n := len(m.marks); n > 0 {
-		out = append(out, seg{toneNeed, itoa(n) + " marked "})
-	}
-	return out
 }
 
 // body draws the screen, or what stands in for it before there is anything.

@@ -52,16 +52,17 @@ func main() {
 	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f">`+"\n", w, h, w, h)
 	fmt.Fprintf(out, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", back)
 	fmt.Fprintln(out, `<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="14" xml:space="preserve">`)
+	var st style
 	for y, line := range lines {
-		drawLine(out, y, line)
+		st = drawLine(out, y, line, st)
 	}
 	fmt.Fprintln(out, "</g>\n</svg>")
 }
 
 // drawLine writes the runs of one line, each at its own column, so that a font
-// whose glyphs are not exactly one cell wide cannot shift what follows.
-func drawLine(out *bufio.Writer, y int, line string) {
-	var st style
+// whose glyphs are not exactly one cell wide cannot shift what follows. st is what the
+// line before ended in: tmux writes only what changes.
+func drawLine(out *bufio.Writer, y int, line string, st style) style {
 	var run strings.Builder
 	col, start := 0, 0
 	flush := func() {
@@ -88,6 +89,7 @@ func drawLine(out *bufio.Writer, y int, line string) {
 		}
 	}
 	flush()
+	return st
 }
 
 func drawRun(out *bufio.Writer, y, from, to int, text string, st style) {
