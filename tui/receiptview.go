@@ -195,8 +195,8 @@ func (m *Model) seatReceipt(s engine.SeatReceipt, cols int) []string {
 		word += ", context delivered"
 	}
 	segs := []seg{{k, "  " + mark + " "}, {toneText, pad(cutMiddle(clean(s.Seat), 26), 26) + "  "}, {k, word}}
-	more := whyText(string(s.Binding))
-	if a := whyText(s.Action); a != word && a != more {
+	more := string(s.Binding) // an outcome: in the words of the record
+	if a := clean(s.Action); a != more && whyText(s.Action) != word {
 		more = joinWords(", ", a, more)
 	}
 	if s.Generation > 0 {
