@@ -38,7 +38,7 @@ type codeReader struct {
 func errorsPage(t *testing.T) string {
 	t.Helper()
 	r := codeReader{consts: map[string]string{}, codes: map[string]*codeFacts{}}
-	files := sourceFiles(t)
+	files := sourceFiles(t, "engine", "specs", "store", "tmuxctl", "cmd")
 	for _, f := range files {
 		r.readConsts(f)
 	}
@@ -95,14 +95,14 @@ func sentence(s string) string {
 	return strings.ToUpper(s[:1]) + strings.TrimSuffix(s[1:], ".") + "."
 }
 
-// sourceFiles parses what can raise an error, in a fixed order.
-func sourceFiles(t *testing.T) []*ast.File {
+// sourceFiles parses the program's own sources in some folders, in a fixed order.
+func sourceFiles(t *testing.T, dirs ...string) []*ast.File {
 	t.Helper()
 	var out []*ast.File
 	set := token.NewFileSet()
-	for _, dir := range []string{"engine", "specs", "store", "tmuxctl", "cmd"} {
+	for _, dir := range dirs {
 		err := filepath.WalkDir(filepath.Join("..", "..", dir), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() && (d.Name() == "enginetest" || d.Name() == "agentsim" || d.Name() == "testdata" || d.Name() == "tmuxtest") {
+			if err != nil || d.IsDir() && (d.Name() == "enginetest" || d.Name() == "agentsim" || d.Name() == "testdata" || d.Name() == "tmuxtest" || d.Name() == "tuitest") {
 				if err == nil {
 					err = fs.SkipDir
 				}
