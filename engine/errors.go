@@ -25,7 +25,6 @@ const (
 	CodeConflict         Code = "conflict"              // a row changed under the writer
 	CodePlanStale        Code = "plan_stale"            // the facts of the plan moved
 	CodePlanUsed         Code = "plan_used"             // the plan was applied before
-	CodePlanBlocked      Code = "plan_blocked"          // the plan has blockers
 	CodeInProgress       Code = "operation_in_progress" // another operation holds the seat or rig
 	CodeUnavailable      Code = "unavailable"           // tmux or the record cannot be read: unknown
 	CodeTmuxProbeFailed  Code = "tmux_probe_failed"     // tmux did not answer: neither present nor absent

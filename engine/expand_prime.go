@@ -46,7 +46,7 @@ func (e *Engine) rebuildStart(p *Plan, seat Seat, st *seatStart, m MemberSpec, a
 		b.WriteString(strings.TrimSpace(text) + "\n")
 	}
 	st.Source = "artifacts " + strings.Join(names, ", ")
-	startup, digest, err := e.openingPrompt(st.Address, m, MomentFresh)
+	startup, digest, err := e.openingPrompt(st.Address, m)
 	switch {
 	case err != nil:
 		p.BlockSeat(st.Address, err)

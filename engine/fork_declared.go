@@ -148,7 +148,7 @@ func (e *Engine) sourceStart(ctx context.Context, w *world, p *Plan, seat Seat, 
 // its own seat first; without a prompt the seat learns it from `rig whoami` and
 // from its environment, and nothing is typed into it.
 func (e *Engine) primePrompt(p *Plan, m MemberSpec, st *seatStart, forkedFrom string) {
-	prompt, digest, err := e.openingPrompt(st.Address, m, MomentFresh)
+	prompt, digest, err := e.openingPrompt(st.Address, m)
 	if err != nil {
 		p.BlockSeat(st.Address, err)
 	}

@@ -12,14 +12,14 @@ import (
 // bytes: the kernel stops an argument at 128 KiB.
 const maxPrompt = 100 << 10
 
-// openingPrompt joins what a spec gives an occupant at its start into the one
+// openingPrompt joins what a spec gives a fresh occupant into the one
 // prompt that goes as an argument: who it is, then the files and texts in
 // delivery order. Without startup material there is no prompt: nobody asked for
 // a turn. The second value is a digest of what was read.
-func (e *Engine) openingPrompt(address string, m MemberSpec, moment Moment) (prompt, digest string, err error) {
+func (e *Engine) openingPrompt(address string, m MemberSpec) (prompt, digest string, err error) {
 	var parts []string
 	for _, f := range m.Launch.Files {
-		if !slices.Contains(f.AppliesOn, moment) {
+		if !slices.Contains(f.AppliesOn, MomentFresh) {
 			continue
 		}
 		text, err := e.startupText(address, f)
@@ -31,7 +31,7 @@ func (e *Engine) openingPrompt(address string, m MemberSpec, moment Moment) (pro
 		}
 	}
 	for _, a := range m.Launch.Actions {
-		if slices.Contains(a.AppliesOn, moment) && a.Type == "send_text" {
+		if slices.Contains(a.AppliesOn, MomentFresh) && a.Type == "send_text" {
 			parts = append(parts, a.Value)
 		}
 	}

@@ -147,10 +147,7 @@ func (e *Engine) RestoreCheck(ctx context.Context, opt RestoreCheckOptions) (Res
 	return c.report(), nil
 }
 
-func (c *checker) add(it RestoreCheckItem) CheckStatus {
-	c.all = append(c.all, it)
-	return it.Status
-}
+func (c *checker) add(it RestoreCheckItem) { c.all = append(c.all, it) }
 
 func (c *checker) server() {
 	it := RestoreCheckItem{Check: "tmux.server", Status: CheckGreen, Source: c.e.d.Mux.Socket()}

@@ -271,7 +271,7 @@ func (v *revival) launch(ctx context.Context, r *restoring, seat Seat, c Startup
 		m, err := memberOf(seat, c)
 		if err == nil {
 			var digest string
-			j.start.Prompt, digest, err = v.e.openingPrompt(address, m, MomentFresh)
+			j.start.Prompt, digest, err = v.e.openingPrompt(address, m)
 			p.AddFact("seat/"+address+"/prompt", digest)
 		}
 		if err != nil {

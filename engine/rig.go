@@ -40,18 +40,15 @@ type Pod struct {
 	Ordinal    int    `json:"ordinal"`                     // position in the spec
 }
 
-// Lifecycle is what a seat's occupant is believed to be doing with its life.
+// Lifecycle is what a seat's occupant is believed to be doing with its life; ""
+// before the first one.
 type Lifecycle string
 
 // Lifecycles of an occupant, as stored. Derived views may narrow them.
 const (
-	LifecycleNever     Lifecycle = ""               // the seat never had an occupant
-	LifecycleActive    Lifecycle = "active"         // bound and believed alive
-	LifecycleRetired   Lifecycle = "retired"        // ended by a verb of ours
-	LifecycleCompacted Lifecycle = "compacted"      // compacted, not audited
-	LifecycleWalled    Lifecycle = "context_walled" // at its context limit
-	LifecycleCrashed   Lifecycle = "crashed"        // ended by itself
-	LifecycleUnknown   Lifecycle = "unknown"
+	LifecycleActive    Lifecycle = "active"    // bound and believed alive
+	LifecycleRetired   Lifecycle = "retired"   // ended by a verb of ours
+	LifecycleCompacted Lifecycle = "compacted" // compacted, not audited
 )
 
 // RestorePolicy says what a restore may do with a seat. Later values are

@@ -119,7 +119,7 @@ func (s *seatPlan) vacate(stop bool) []string {
 func (s *seatPlan) freshPhase(ctx context.Context, member MemberSpec, hash string, needs []string) {
 	st := seatStart{Address: s.address, Start: StartFresh{}, Kind: "fresh", Good: ContinuityFresh}
 	if s.seat.Runtime != RuntimeTerminal {
-		prompt, read, err := s.e.openingPrompt(s.address, member, MomentFresh)
+		prompt, read, err := s.e.openingPrompt(s.address, member)
 		if err != nil {
 			s.p.BlockSeat(s.address, err)
 		}

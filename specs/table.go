@@ -1,6 +1,7 @@
 package specs
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -216,18 +217,15 @@ func (c *checker) text(n *yaml.Node, path string, f *field) {
 }
 
 // oneOf checks a text against a closed list.
-func (c *checker) oneOf(n *yaml.Node, path string, allowed []string) bool {
-	for _, a := range allowed {
-		if n.Value == a {
-			return true
-		}
+func (c *checker) oneOf(n *yaml.Node, path string, allowed []string) {
+	if slices.Contains(allowed, n.Value) {
+		return
 	}
 	hint := "one of: " + strings.Join(allowed, ", ")
 	if near := nearest(n.Value, allowed); near != "" {
 		hint = "did you mean " + near + "? " + hint
 	}
 	c.add(n, path, CodeBadValue, hint, "%s is not a value of %s", show(n.Value), leaf(path))
-	return false
 }
 
 func (c *checker) number(n *yaml.Node, path string, f *field) {

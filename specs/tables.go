@@ -100,8 +100,8 @@ func sub(name, doc string, o *object) field {
 
 func elem(o *object) field { return field{kind: kObject, object: o} }
 
-func (f field) stands(s standing, note string) field {
-	f.standing, f.note = s, note
+func (f field) inert(note string) field {
+	f.standing, f.note = inert, note
 	return f
 }
 

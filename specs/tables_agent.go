@@ -27,7 +27,7 @@ func (t *tables) agentTables(startup field) {
 		startup, lifecycle,
 		sub("activity", "how its activity is judged", &object{name: "activity", doc: "How its activity is judged.", fields: []field{
 			{name: "silence_window_seconds", doc: "seconds of silence that count as idle", kind: kInt, min: 1, max: 3600},
-		}}).stands(inert, "activity is judged by the evidence of the runtime"),
+		}}).inert("activity is judged by the evidence of the runtime"),
 		source,
 	}}
 	importing := &object{name: "an import", doc: "Another agent whose resources are used.", fields: []field{
@@ -44,7 +44,7 @@ func (t *tables) agentTables(startup field) {
 			sub("defaults", "what holds for every profile", &object{
 				name: "defaults", doc: "What holds for every profile.", fields: []field{runtime, model, lifecycle},
 			}),
-			listOf("imports", "other agents whose resources are used", elem(importing)).stands(inert, inertResources),
+			listOf("imports", "other agents whose resources are used", elem(importing)).inert(inertResources),
 			{name: "profiles", doc: "ways to use the agent, by name", kind: kMap, of: &field{kind: kObject, object: profile}},
 			anything("resources", "files that other builds install into a project", inert, inertResources),
 			startup, source,

@@ -30,7 +30,7 @@ func (t *tables) rigTable(startup field, edge *object) *object {
 			prose("summary", "what the rig is for"),
 			pathText("culture_file", "a text given to every agent at its start, before the rig's own startup files"),
 			listOf("docs", "documents that belong to the rig", elem(docs)).
-				stands(inert, "it stays with the rig for people to read"),
+				inert("it stays with the rig for people to read"),
 			startup,
 			anything("services", "services that the rig needs beside its agents", notBuilt,
 				"start services yourself before the rig, for example from a terminal seat"),
@@ -53,7 +53,7 @@ func podTable(startup field, member, edge *object) *object {
 			need(text("label", "name of the pod for people")),
 			prose("summary", "what the pod is for"),
 			sub("continuity_policy", "what the pod wants to keep for its continuity", continuityTable()).
-				stands(inert, "it is kept with the pod; nothing acts on it yet"),
+				inert("it is kept with the pod; nothing acts on it yet"),
 			startup,
 			need(listOf("members", "the seats of the pod", elem(member))),
 			listOf("edges", "relations between members of this pod", elem(edge)),

@@ -31,7 +31,7 @@ var states = append([]state{
 	{"fleet-filter", func(d *driver) { d.keys("/", "codex") }},
 	{"fleet-marked", func(d *driver) { d.keys("space", "space", "g") }},
 	{"attention", func(d *driver) { d.keys("2") }},
-	{"attention-seen", func(d *driver) { d.keys("2", "a"); d.send(fleetMsg{acked(d)}) }},
+	{"attention-seen", func(d *driver) { d.keys("2", "a"); d.send(fleetMsg{acked()}) }},
 	{"pressure", func(d *driver) { d.keys("3") }},
 	{"pressure-marked", func(d *driver) { pressured(d); d.keys("3", "space", "space") }},
 	{"pressure-many", func(d *driver) { d.send(fleetMsg{tuitest.Near(200)}); d.keys("3", "j", "j") }},
@@ -133,7 +133,7 @@ var states = append([]state{
 	}},
 }, imageStates...)
 
-func acked(d *driver) *engine.Fleet {
+func acked() *engine.Fleet {
 	f := *tuitest.Fleet(7)
 	f.Revision = 2
 	f.Attention = append([]engine.AttentionItem(nil), f.Attention[1:]...)

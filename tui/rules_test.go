@@ -38,7 +38,7 @@ func TestUpdateAndViewNeverCallTheEngine(t *testing.T) {
 		}
 		d.m.View()
 		d.panes(3)
-		d.send(fleetMsg{acked(d)})
+		d.send(fleetMsg{acked()})
 		d.send(tea.PasteMsg{Content: "x"})
 		d.size(80, 24)
 		d.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})

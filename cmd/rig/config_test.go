@@ -89,10 +89,7 @@ func TestSettingsInForce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := settingsInForce(path, root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := settingsInForce(path, root)
 	want := map[string]string{
 		"tmux.socket": "/tmp/x from environment RIG_TMUX_SOCKET", "launch.width": "100 from " + path + ":4",
 		"claude.command": "[claude] from default", "snapshots.every": "5m from default",

@@ -50,9 +50,7 @@ func (c *cli) configFile() (list []setting, path string, fault error) {
 	if fault != nil {
 		root = nil
 	}
-	if list, err = settingsInForce(p.config, root); err != nil {
-		return nil, p.config, err
-	}
+	list = settingsInForce(p.config, root)
 	if conf, err := readConfig(p.config); fault == nil && err != nil {
 		fault = err
 	} else if err == nil {

@@ -17,7 +17,7 @@ type screen struct {
 
 // console starts the program in a session of the world's own server and attaches
 // a client to it from an outer server.
-func (w *world) console(cols, rows int, args ...string) *screen {
+func (w *world) console(cols, rows int) *screen {
 	w.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -31,7 +31,7 @@ func (w *world) console(cols, rows int, args ...string) *screen {
 		}
 	}
 	size := []string{"-x", fmt.Sprint(cols), "-y", fmt.Sprint(rows)}
-	words := append(append(env, "RIG_TUI_MARKER=1", self, "tui"), args...)
+	words := append(env, "RIG_TUI_MARKER=1", self, "tui")
 	w.tmux(append(append([]string{"new-session", "-d", "-s", "console"}, size...), words...)...)
 	w.tmux("set-option", "-g", "status", "off")
 	s.tmux(append(append([]string{"new-session", "-d", "-s", "terminal"}, size...), "env", "-u", "TMUX", "tmux", "-u", "-f", "/dev/null", "-S", w.socket, "attach", "-t", "=console:")...)

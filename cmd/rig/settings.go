@@ -64,7 +64,7 @@ func kindOf(t reflect.Type) string {
 
 // settingsInForce fills in what the file and the environment say. root is the
 // file's text as YAML, nil when there is none.
-func settingsInForce(path string, root *yaml.Node) ([]setting, error) {
+func settingsInForce(path string, root *yaml.Node) []setting {
 	list := settings()
 	for i := range list {
 		s := &list[i]
@@ -75,7 +75,7 @@ func settingsInForce(path string, root *yaml.Node) ([]setting, error) {
 			s.Value, s.Source = v, "environment "+s.Env
 		}
 	}
-	return list, nil
+	return list
 }
 
 // findSetting gives a key's setting. A key that does not exist is refused with

@@ -32,9 +32,10 @@ func (w *world) onServer(name string) *world {
 	return &other
 }
 
-// wants reads the map of servers and compares one line of it.
-func (w *world) wants(socket, state, seat, seatState string) {
+// wants reads the map of servers and compares the line of the far seat.
+func (w *world) wants(socket, state, seatState string) {
 	w.t.Helper()
+	const seat = "dev-far@west"
 	var doc socketsDoc
 	w.into(&doc, "ps")
 	for _, v := range doc.Sockets {
@@ -60,7 +61,7 @@ func TestSeatsOnTwoServers(t *testing.T) {
 	b.must("up", specB)
 	b.tmux("new-session", "-d", "-s", "mine", "cat")
 
-	a.wants(b.socket, "present", "dev-far@west", "present")
+	a.wants(b.socket, "present", "present")
 	if s := a.seat("dev-far@west"); s.Life != "unknown" {
 		t.Errorf("a seat that runs on another server reads %s", s.Life)
 	}
@@ -88,13 +89,13 @@ func TestSeatsOnTwoServers(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	a.wants(b.socket, "unknown", "dev-far@west", "unknown")
+	a.wants(b.socket, "unknown", "unknown")
 	s.shows("? unknown", "not known: dev-far", "did not answer")
 	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
 	b.tmux("kill-server")
-	a.wants(b.socket, "absent", "dev-far@west", "absent")
+	a.wants(b.socket, "absent", "absent")
 	s.shows("∅ no server", "lost: dev-far", "1, all lost")
 	s.keys("Escape")
 	s.lacks("Where the seats are")
@@ -102,5 +103,5 @@ func TestSeatsOnTwoServers(t *testing.T) {
 	s.left(0)
 
 	a.must("up", "west") // proven gone: it comes back here
-	a.wants(a.socket, "present", "dev-far@west", "present")
+	a.wants(a.socket, "present", "present")
 }

@@ -35,7 +35,7 @@ func (c *codex) startCompact() {
 				c.show(item{mark: "  ", text: fmt.Sprintf("Worked for %s • %s", codexSpan(c.env.Now().Sub(c.turnFrom)), c.env.Now().Format("15:04"))})
 			})
 		}
-		c.do(func() { c.idle(ctx) })
+		c.do(func() { c.idle() })
 	}()
 }
 

@@ -104,8 +104,8 @@ func (c *codex) itemDone(item rec, from time.Time) {
 }
 
 // message writes a response_item of a message that did not come from the model.
-func (c *codex) message(role, text string, kinds []string, source rec) (id string) {
-	id = "msg_" + c.env.uuid7()
+func (c *codex) message(role, text string, kinds []string, source rec) {
+	id := "msg_" + c.env.uuid7()
 	now := c.env.Now()
 	metas := make([]rec, len(kinds))
 	for i := range kinds {
@@ -115,7 +115,6 @@ func (c *codex) message(role, text string, kinds []string, source rec) (id strin
 	c.ro.put(now, "response_item", obj("type", "message", "id", id, "role", role, "content", []rec{obj("type", "input_text", "text", text)},
 		"internal_chat_message_metadata_passthrough", obj("turn_id", c.turnID, "create_time", float64(now.UnixMicro())/1e6, "content_item_kinds", kinds, "content_item_metadata", metas)),
 		c.itemMeta(user, id, role, user || len(kinds) > 2))
-	return id
 }
 
 // itemMeta is the metadata of a response_item.

@@ -28,7 +28,7 @@ func (c *codex) startTurn(prompts []string) {
 	}
 	go func() {
 		c.turn(ctx, prompts)
-		c.do(func() { c.idle(ctx) })
+		c.do(func() { c.idle() })
 	}()
 }
 
@@ -294,7 +294,7 @@ func (c *codex) fault(ctx context.Context, s script) {
 }
 
 // idle ends the turn; what was queued when Esc came starts the next.
-func (c *codex) idle(ctx context.Context) {
+func (c *codex) idle() {
 	c.busy, c.cancel, c.dlg, c.retryText = false, nil, nil, ""
 	if c.ro.closed || len(c.queue) == 0 {
 		return
@@ -304,7 +304,7 @@ func (c *codex) idle(ctx context.Context) {
 	if isCommand(qs[0]) && c.command(qs[0]) {
 		c.queue = qs[1:]
 		if !c.busy && len(c.queue) > 0 {
-			c.idle(ctx)
+			c.idle()
 		}
 		return
 	}

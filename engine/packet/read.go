@@ -42,7 +42,7 @@ func Read(dir string) (Packet, error) {
 		return engine.Errorf(CodePacketInvalid, format, args...).On("restore-packet read", dir).
 			WithHint("`rig restore-packet validate` lists everything that is wrong with it")
 	}
-	p.Raw, err = readFile(root, SummaryName, maxSummary)
+	p.Raw, err = readFile(root, SummaryName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Packet{}, invalid("%s is missing", SummaryName)
 	}
@@ -62,7 +62,7 @@ func Read(dir string) (Packet, error) {
 	if err := json.Unmarshal(p.Raw, &p.Summary); err != nil {
 		return Packet{}, invalid("%s cannot be read: %s", SummaryName, err)
 	}
-	if text, err := readFile(root, InstructionsName, maxSummary); err == nil {
+	if text, err := readFile(root, InstructionsName); err == nil {
 		p.Instructions, p.HasInstructions = string(text), true
 	} else {
 		p.Warnings = append(p.Warnings, InstructionsName+": "+cause(err))

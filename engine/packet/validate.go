@@ -73,7 +73,7 @@ func Validate(dir string) (Report, error) {
 	for _, name := range []string{InstructionsName, LatestName, TouchedName, SummaryName} {
 		r.file(root, name)
 	}
-	raw, err := readFile(root, SummaryName, maxSummary)
+	raw, err := readFile(root, SummaryName)
 	switch {
 	case errors.Is(err, errTooLarge):
 		r.add(SummaryName, "<too-large>", fmt.Sprintf("size: more than %d bytes", maxSummary), SeverityError)
@@ -248,15 +248,15 @@ func (r *Report) secrets(root *os.Root, name string) {
 
 var errTooLarge = errors.New("too large")
 
-// readFile reads a plain file of the packet, up to limit bytes.
-func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
+// readFile reads a plain file of the packet, up to maxSummary bytes.
+func readFile(root *os.Root, name string) ([]byte, error) {
 	f, err := openFile(root, name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(b)) > limit {
+	b, err := io.ReadAll(io.LimitReader(f, maxSummary+1))
+	if err == nil && len(b) > maxSummary {
 		err = errTooLarge
 	}
 	return b, err

@@ -221,7 +221,7 @@ func writeFile(dir *os.Root, name string, write func(io.Writer) error) error {
 // judge reads the summary back and holds it against the schema: a packet that
 // would not validate is never published.
 func (q *Request) judge(dir *os.Root) error {
-	raw, err := readFile(dir, SummaryName, maxSummary)
+	raw, err := readFile(dir, SummaryName)
 	if err != nil {
 		return writeFailed(q.Target, err)
 	}

@@ -1,6 +1,7 @@
 package runtimes
 
 import (
+	"slices"
 	"strings"
 
 	"rig/engine"
@@ -92,8 +93,7 @@ var claudeDialogs = []dialogForm{
 			hasLine(r, "Choose a conversation") || hasLine(r, "Select a conversation")
 	}},
 	{CodeMCPGate, "asks which MCP servers of the project to enable", true, func(r []string, _ string) bool {
-		_, found := findContaining(r, "MCP server", ".mcp.json")
-		return found
+		return lineWith(r, "MCP server", ".mcp.json")
 	}},
 	{CodeLoginRequired, "asks to log in", true, func(r []string, _ string) bool {
 		return hasLine(r, "Select login method") || hasLine(r, "Not logged in")
@@ -112,18 +112,11 @@ var claudeDialogs = []dialogForm{
 	}},
 }
 
-// findContaining gives the first line that holds every one of the words.
-func findContaining(region []string, words ...string) (string, bool) {
-	for _, l := range region {
-		all := true
-		for _, w := range words {
-			all = all && strings.Contains(l, w)
-		}
-		if all {
-			return l, true
-		}
-	}
-	return "", false
+// lineWith reports whether one line of the region holds every one of the words.
+func lineWith(region []string, words ...string) bool {
+	return slices.ContainsFunc(region, func(l string) bool {
+		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(l, w) })
+	})
 }
 
 // lastWords are texts with which a client ends, each at the start of a line.

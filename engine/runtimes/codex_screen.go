@@ -163,8 +163,7 @@ func codexRegion(lines []string) []string {
 
 var codexDialogs = []dialogForm{
 	{CodeLocked, "this conversation is open in another process", true, func(r []string, footer string) bool {
-		_, found := findContaining(lastLines(r, 3), "🔒", "This conversation is open in another app")
-		return found && strings.HasPrefix(footer, "r retry")
+		return lineWith(lastLines(r, 3), "🔒", "This conversation is open in another app") && strings.HasPrefix(footer, "r retry")
 	}},
 	{CodeLoginRequired, "asks to sign in", true, func(r []string, _ string) bool {
 		return hasLine(r, "Welcome to Codex") && hasOption(r, "Sign in with ChatGPT")
@@ -180,8 +179,7 @@ var codexDialogs = []dialogForm{
 		return hasLine(r, "Working directory · ") && hasOption(r, "Use session directory")
 	}},
 	{CodeUpdateGate, "offers an update", true, func(r []string, _ string) bool {
-		_, found := findContaining(r, "Update available")
-		return found && (hasOption(r, "Update now") || hasOption(r, "Skip"))
+		return lineWith(r, "Update available") && (hasOption(r, "Update now") || hasOption(r, "Skip"))
 	}},
 	{CodeModelGate, "asks for a model", true, func(r []string, _ string) bool {
 		n := 0
