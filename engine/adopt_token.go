@@ -1,6 +1,9 @@
 package engine
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 // captured is the native id of an operator's own session, as its client proved it.
 type captured struct {
@@ -26,7 +29,7 @@ func (r *run) capture(ctx context.Context, s Step, seat Seat, pane PaneID) Evide
 	}
 	id := rt.Identify(ctx, Probe{Seat: seat, Address: s.Seat, Pane: p, Now: w.now, Screen: r.e.screen(ctx, p.ID)})
 	if !id.Proven || id.Token.Empty() {
-		return Evidence{"token_why": orText(id.Why, "its client names no conversation")}
+		return Evidence{"token_why": cmp.Or(id.Why, "its client names no conversation")}
 	}
 	if owner, whose, known := r.e.occupantOf(ctx, w, seat.Runtime, NewParentToken(id.Token.Reveal())); known && owner.SeatID != seat.ID {
 		return Evidence{"token_why": "it is the conversation of " + whose}

@@ -48,7 +48,7 @@ const (
 func doCompactRestore(ctx context.Context, r *run, s Step) (Evidence, error) {
 	c := r.compaction(ctx, s)
 	ev := Evidence{"directive": string(c.directive(ctx))}
-	files := orText(r.saw(s.Seat+"/packet").Str("dir"), "")
+	files := r.saw(s.Seat + "/packet").Str("dir")
 	if prep := r.saw(s.Seat + "/prep"); prep["whole"] == true {
 		files = prep.Str("map") + " and " + files
 	}

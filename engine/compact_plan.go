@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"unicode/utf8"
@@ -135,14 +136,14 @@ func (s *seatPlan) blockCompact(ctx context.Context, args CompactArgs) {
 		s.block(CodeTmuxProbeFailed, "`rig doctor` says what is wrong with tmux", "%s", s.at.why)
 		return
 	case !s.live():
-		s.block(CodeSessionMissing, "rig seat status "+s.address, "nothing runs in the seat: %s", orText(s.at.why, "its process has ended"))
+		s.block(CodeSessionMissing, "rig seat status "+s.address, "nothing runs in the seat: %s", cmp.Or(s.at.why, "its process has ended"))
 		return
 	case s.last.Origin == OriginClaimed:
 		s.block(CodeClaimedSession, "compact it by hand, or hand the seat over", "its occupant is an adopted session, whose hooks are not ours")
 	}
 	for _, op := range s.w.rec.Open {
 		if l, held := s.w.leases["seat:"+s.seat.ID]; held && l.OpID == op.ID {
-			s.block(CodeAlreadyCompacting, "`rig op show "+op.ID+"` follows it", "%s by %s is under way", op.Verb, orText(op.Operator, "somebody"))
+			s.block(CodeAlreadyCompacting, "`rig op show "+op.ID+"` follows it", "%s by %s is under way", op.Verb, cmp.Or(op.Operator, "somebody"))
 		}
 	}
 	rt, err := s.e.runtime(s.seat.Runtime)
@@ -165,7 +166,7 @@ func (s *seatPlan) blockCompact(ctx context.Context, args CompactArgs) {
 			s.block(CodeNoCompaction, "rig compact "+s.address+" --state", "there is no compaction that waits for its audit")
 		}
 	} else if u := rt.Usage(ctx, probe); !u.Known {
-		s.block(CodeNoUsage, "wait for an answer of the seat, then try again; `rig explain "+s.address+" context`", "nothing is known of its context: %s", orText(u.Note, "no sample"))
+		s.block(CodeNoUsage, "wait for an answer of the seat, then try again; `rig explain "+s.address+" context`", "nothing is known of its context: %s", cmp.Or(u.Note, "no sample"))
 	}
 	if s.last.Startup == StartupAttention {
 		s.block(CodeNeedsInput, look, "its start still waits for a person: %s", s.last.StartupNote)
@@ -184,7 +185,7 @@ func mayCompact(t target, act Activity, screen []string) error {
 		err = Errorf(CodeUsageLimited, "it is at a usage limit: %s", act.Why)
 		hint = "a compaction is a request too; wait for the reset"
 	case ActivityUnknown:
-		err = Errorf(CodeActivityUnknown, "nobody can tell what it does: %s", orText(act.Why, "no evidence"))
+		err = Errorf(CodeActivityUnknown, "nobody can tell what it does: %s", cmp.Or(act.Why, "no evidence"))
 	case ActivityExited:
 		err = Errorf(CodeSessionMissing, "its client has ended: %s", act.Why)
 		hint = "launch it again"

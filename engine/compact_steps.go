@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -92,7 +93,7 @@ func doCompactPrep(ctx context.Context, r *run, s Step) (Evidence, error) {
 		return ev, err
 	}
 	d, err := c.line(ctx, c.prepText(path, marker, limit), true)
-	ev["delivery"] = orText(d.Outcome, "not sent")
+	ev["delivery"] = cmp.Or(d.Outcome, "not sent")
 	if err != nil {
 		return ev, err
 	}
@@ -139,12 +140,12 @@ func doCompactSend(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmp, err := t.compactor()
+	witness, err := t.compactor()
 	if err != nil {
 		return nil, err
 	}
 	probe := t.probe(r.e, nil)
-	mark, err := cmp.CompactionMark(ctx, probe)
+	mark, err := witness.CompactionMark(ctx, probe)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +160,7 @@ func doCompactSend(ctx context.Context, r *run, s Step) (Evidence, error) {
 		return ev, err
 	}
 	d, err := c.line(ctx, oneLine("/compact "+c.tag+" Keep why the work matters, what is under way and who comes next. "+c.text.CompactInstruction), false)
-	ev["delivery"] = orText(d.Outcome, "not sent")
+	ev["delivery"] = cmp.Or(d.Outcome, "not sent")
 	return ev, err
 }
 
@@ -194,8 +195,8 @@ func undoCompactSend(ctx context.Context, r *run, s Step) error {
 	c := r.compaction(ctx, s)
 	if mark, err := c.mark(ctx); err == nil {
 		if t, err := c.target(ctx); err == nil {
-			cmp, ok := t.rt.(compactor)
-			if ok && cmp.CompactionSince(ctx, t.probe(r.e, nil), mark).State == CompactionDone {
+			witness, ok := t.rt.(compactor)
+			if ok && witness.CompactionSince(ctx, t.probe(r.e, nil), mark).State == CompactionDone {
 				return nil // it did compact: its restore directive is due
 			}
 		}
@@ -229,11 +230,11 @@ func (c compaction) recall(ctx context.Context, ev Evidence) (CompactionMark, er
 	if err != nil {
 		return CompactionMark{}, err
 	}
-	cmp, err := t.compactor()
+	witness, err := t.compactor()
 	if err != nil {
 		return CompactionMark{}, err
 	}
-	now, err := cmp.CompactionMark(ctx, t.probe(c.r.e, nil))
+	now, err := witness.CompactionMark(ctx, t.probe(c.r.e, nil))
 	if err != nil {
 		return CompactionMark{}, err
 	}
@@ -257,11 +258,11 @@ func doCompactProve(ctx context.Context, r *run, s Step) (Evidence, error) {
 	}
 	var got CompactionProof
 	err = c.until(ctx, r.e.d.Config.CompactWait, func(ctx context.Context, t target, p Probe) (bool, error) {
-		cmp, err := t.compactor()
+		witness, err := t.compactor()
 		if err != nil {
 			return false, err
 		}
-		if got = cmp.CompactionSince(ctx, p, mark); got.State == CompactionFailed {
+		if got = witness.CompactionSince(ctx, p, mark); got.State == CompactionFailed {
 			return false, Errorf(CodeCompactionFailed, "the client could not compact: %s", got.Why).On("compact", s.Seat).
 				WithHint("nothing further was typed; hand the seat over (rig handover %s), or use its restore packet", s.Seat).With("pane_tail", got.Tail)
 		}

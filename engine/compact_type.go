@@ -192,11 +192,11 @@ func (c compaction) ask(ctx context.Context, text string, limit time.Duration) (
 	if err != nil {
 		return CompactionMark{}, Delivery{}, err
 	}
-	cmp, err := t.compactor()
+	witness, err := t.compactor()
 	if err != nil {
 		return CompactionMark{}, Delivery{}, err
 	}
-	mark, err := cmp.CompactionMark(ctx, t.probe(c.r.e, nil))
+	mark, err := witness.CompactionMark(ctx, t.probe(c.r.e, nil))
 	if err != nil {
 		return mark, Delivery{}, err
 	}
@@ -220,12 +220,12 @@ func (c compaction) answer(ctx context.Context, text, marker string, limit time.
 		case ActivityWaiting, ActivityLimit, ActivityExited:
 			return false, mayCompact(t, act, p.Screen)
 		case ActivityIdle:
-			cmp, err := t.compactor()
+			witness, err := t.compactor()
 			if err != nil {
 				return false, err
 			}
 			var found bool
-			got, found = cmp.AnswerTo(ctx, p, mark, marker)
+			got, found = witness.AnswerTo(ctx, p, mark, marker)
 			return found, nil
 		case ActivityBusy, ActivityUnknown:
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -50,7 +51,7 @@ func explainStatus(s *SeatView, now time.Time) []ExplainedFact {
 			Confidence: a.Confidence, Competing: competing,
 		},
 		{
-			Name: "continuity", Value: orText(string(s.Continuity), "unverified"), Source: "record", Rule: "written by the last change of occupant",
+			Name: "continuity", Value: cmp.Or(string(s.Continuity), "unverified"), Source: "record", Rule: "written by the last change of occupant",
 			Age: Age(s.OutcomeAt, now), Confidence: ConfidenceHigh,
 		},
 	}
@@ -72,13 +73,13 @@ func orNow(t, now time.Time) time.Time {
 
 func explainContext(s *SeatView, now time.Time) ExplainedFact {
 	u := s.Usage
-	f := ExplainedFact{Name: "context", Value: "unknown", Source: orText(u.Source, "none"), Rule: u.Note, Age: Age(u.SampledAt, now), Confidence: u.Confidence}
+	f := ExplainedFact{Name: "context", Value: "unknown", Source: cmp.Or(u.Source, "none"), Rule: u.Note, Age: Age(u.SampledAt, now), Confidence: u.Confidence}
 	if u.Known {
 		f.Value = fmt.Sprintf("%d tokens", u.Tokens)
 		if u.Window > 0 {
 			f.Value += fmt.Sprintf(" of %d (%.0f %%)", u.Window, u.Percent)
 		}
-		f.Rule = orText(u.Note, "the newest sample of this occupant")
+		f.Rule = cmp.Or(u.Note, "the newest sample of this occupant")
 	}
 	return f
 }
@@ -90,18 +91,18 @@ func explainIdentity(s *SeatView, now time.Time) []ExplainedFact {
 	}
 	return []ExplainedFact{
 		{
-			Name: "pane identity", Value: orText(s.Identity, "cannot be told"), Source: "process table", Rule: orText(s.IdentityWhy, "not looked at"),
+			Name: "pane identity", Value: cmp.Or(s.Identity, "cannot be told"), Source: "process table", Rule: cmp.Or(s.IdentityWhy, "not looked at"),
 			Age: "now", Confidence: ConfidenceHigh,
 		},
 		{
-			Name: "binding", Value: orText(string(s.Pane), "none"), Source: "record", Rule: "pane id, valid in one server epoch, with the seat's tag",
+			Name: "binding", Value: cmp.Or(string(s.Pane), "none"), Source: "record", Rule: "pane id, valid in one server epoch, with the seat's tag",
 			Age: Age(s.StartedAt, now), Confidence: ConfidenceHigh,
 		},
 		{
 			Name: "generation", Value: itoa(s.Generation), Source: "record", Rule: "ordinal of the occupant", Age: Age(s.StartedAt, now), Confidence: ConfidenceHigh,
 		},
 		{
-			Name: "resume token", Value: token, Source: orText(string(s.TokenRank), "none"), Rule: "learned from the client's own record; never printed",
+			Name: "resume token", Value: token, Source: cmp.Or(string(s.TokenRank), "none"), Rule: "learned from the client's own record; never printed",
 			Age: Age(s.StartedAt, now), Confidence: ConfidenceHigh,
 		},
 	}

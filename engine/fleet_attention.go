@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"sort"
 	"strings"
 	"time"
@@ -102,7 +103,7 @@ func (b *builder) acknowledge(it *AttentionItem) {
 	if it.Class == AttnWaiting && it.Since.After(a.At.Add(ackSlack)) {
 		return
 	}
-	it.Acked, it.Until = orText(a.By, "somebody"), a.Until
+	it.Acked, it.Until = cmp.Or(a.By, "somebody"), a.Until
 }
 
 // snoozeEnd is when the first of the snoozed items waits again; zero when none is

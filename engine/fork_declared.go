@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -87,7 +88,7 @@ func (e *Engine) firstStart(ctx context.Context, p *Plan, seat Seat, c StartupCo
 	default:
 		token, found := e.declaredParent(ctx, d)
 		if !found {
-			return wait("it was to be forked from " + orText(d.From, "a source session") + ", which is not on record")
+			return wait("it was to be forked from " + cmp.Or(d.From, "a source session") + ", which is not on record")
 		}
 		e.forkFrom(ctx, p, seat, st, parent{token: token, called: "conversation of " + d.From, source: d.From, hint: promptOnce})
 	}
@@ -129,7 +130,7 @@ func (e *Engine) sourceStart(ctx context.Context, w *world, p *Plan, seat Seat, 
 		e.forkFrom(ctx, p, seat, st, from)
 		e.primePrompt(p, m, st, from.source)
 	case ImageSource:
-		d := declaredSource{Mode: src.Mode(), Image: src.Name, Version: orText(src.Version, "1")}
+		d := declaredSource{Mode: src.Mode(), Image: src.Name, Version: cmp.Or(src.Version, "1")}
 		e.imageStart(ctx, p, seat, st, src)
 		if start, ok := st.Start.(StartFork); ok {
 			d.Parent = tokenDigest(start.Parent)
@@ -167,7 +168,7 @@ func (e *Engine) primePrompt(p *Plan, m MemberSpec, st *seatStart, forkedFrom st
 // imageStart makes a start that forks the conversation of an agent image.
 func (e *Engine) imageStart(ctx context.Context, p *Plan, seat Seat, st *seatStart, src ImageSource) {
 	st.Start = nil
-	version := orText(src.Version, "1")
+	version := cmp.Or(src.Version, "1")
 	if e.d.Images == nil {
 		p.BlockSeat(st.Address, errNoImages())
 		return

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -44,7 +45,7 @@ func planFork(ctx context.Context, e *Engine, w *world, p *Plan) error {
 		return err
 	}
 	if args.KeepImage {
-		args.ImageName, args.ImageVersion = orText(args.ImageName, "fork-"+args.Member), orText(args.ImageVersion, "1")
+		args.ImageName, args.ImageVersion = cmp.Or(args.ImageName, "fork-"+args.Member), cmp.Or(args.ImageVersion, "1")
 	}
 	p.Target, p.Detached = Address(args.Pod, args.Member, rig.Name), true
 	p.Command = forkCommand(o, rig, args)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -162,7 +163,7 @@ func judgeParent(seat Seat, from parent, conv ConversationState) error {
 			WithHint("set the seat's cwd to %s: a client finds a conversation by its directory", recorded)
 	case conv.Exists == Absent:
 		return Errorf(CodeForkSourceNotFound, "%s has no %s: %s", seat.Runtime, strings.TrimPrefix(from.called, "the "), orNone(conv.Why)).
-			WithHint("%s", orText(from.hint, "nothing is launched, and nothing fresh in its place; give the id of a conversation that was prompted"))
+			WithHint("%s", cmp.Or(from.hint, "nothing is launched, and nothing fresh in its place; give the id of a conversation that was prompted"))
 	case conv.Exists == Unknown:
 		return Errorf(CodeUnavailable, "whether %s has %s cannot be told: %s", seat.Runtime, from.called, orNone(conv.Why)).
 			WithHint("make its folder readable and plan again")

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -87,7 +88,7 @@ func startupPaths(raw json.RawMessage) []string {
 	}
 	out := make([]string, 0, len(files))
 	for _, f := range files {
-		out = append(out, orText(f.Abs, f.Path))
+		out = append(out, cmp.Or(f.Abs, f.Path))
 	}
 	return out
 }

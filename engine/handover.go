@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -165,7 +166,7 @@ func (h *handover) incumbent() {
 	p.Changes = append(p.Changes,
 		Change{h.address, "generation", itoa(h.seat.Generation), itoa(h.seat.Generation + 1)},
 		Change{h.address, "occupant", occupantName(h.address, h.seat.Generation), h.successorWord()},
-		Change{h.address, "continuity outcome", orText(string(h.seat.Continuity), "unverified"), orText(string(h.kind.good), "unverified")})
+		Change{h.address, "continuity outcome", cmp.Or(string(h.seat.Continuity), "unverified"), cmp.Or(string(h.kind.good), "unverified")})
 	p.Unchanged = append(p.Unchanged, "name, seat id, role, edges and inbound work of "+h.address,
 		"model, effort, profile, permission posture and directory", "the incumbent, until the successor is proven")
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -142,7 +143,7 @@ func (e *Engine) HandoverSources(ctx context.Context, seatID string) ([]SourceOp
 		}
 		o := SourceOption{
 			Source: "discovered:" + d.ID, Label: "discovered:" + d.SessionName + " " + string(d.Pane),
-			Note: orText(string(d.RuntimeHint), "?") + ", your own session in " + d.Cwd,
+			Note: cmp.Or(string(d.RuntimeHint), "?") + ", your own session in " + d.Cwd,
 		}
 		if bad := e.discoveredTrouble(w, seat, d); len(bad) > 0 {
 			o.Trouble = bad[0].Msg
@@ -235,7 +236,7 @@ func (e *Engine) forkOption(ctx context.Context, w *world, seat Seat, f forkSour
 		o.Note = "a copy of the seat's own conversation"
 	case f.seat.ID == seat.ID:
 		o.Label = "fork:" + w.address(seat) + " #" + itoa(f.session.Generation)
-		o.Note = "a former conversation of the seat, " + orText(string(f.session.Status), "ended")
+		o.Note = "a former conversation of the seat, " + cmp.Or(string(f.session.Status), "ended")
 	}
 	o.Trouble = e.forkTrouble(ctx, seat, f)
 	return o

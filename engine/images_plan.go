@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -142,7 +143,7 @@ func (e *Engine) lineage(ctx context.Context, p *Plan, o origin, n *NewImage) {
 		return
 	}
 	if d := declared[o.seat.ID]; d.Image != "" {
-		from := ImageID(d.Image, orText(d.Version, "1"))
+		from := ImageID(d.Image, cmp.Or(d.Version, "1"))
 		if !slices.Contains(n.Lineage, from) {
 			n.Lineage = append(n.Lineage, from)
 		}
@@ -169,7 +170,7 @@ func newImageFiles(list []string) ([]ImageFile, error) {
 			return nil, Errorf(CodeInvalid, "%q names no file", text).WithHint("write path:role or path:role:summary")
 		}
 		base := path[strings.LastIndexByte(path, '/')+1:]
-		out = append(out, ImageFile{Path: base, Role: orText(role, "context"), Summary: summary, From: path})
+		out = append(out, ImageFile{Path: base, Role: cmp.Or(role, "context"), Summary: summary, From: path})
 	}
 	return out, nil
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -160,9 +161,9 @@ func (e *Engine) sinceImage(ctx context.Context, img Image) Since {
 	conv := rt.Conversation(ctx, img.Parent.Reveal(), img.SourceCwd, img.Homes)
 	switch {
 	case conv.Exists == Absent:
-		return Since{State: "gone", Why: "the source is gone: " + orText(conv.Why, "its conversation is not on disk") + "; nothing can be forked from this image"}
+		return Since{State: "gone", Why: "the source is gone: " + cmp.Or(conv.Why, "its conversation is not on disk") + "; nothing can be forked from this image"}
 	case conv.Exists == Unknown || conv.Path == "":
-		return Since{State: "unknown", Why: orText(conv.Why, "its conversation cannot be looked at")}
+		return Since{State: "unknown", Why: cmp.Or(conv.Why, "its conversation cannot be looked at")}
 	}
 	return sinceCapture(conv.Path, img.Capture)
 }

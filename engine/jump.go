@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 )
@@ -15,7 +16,7 @@ func (e *Engine) jump(ctx context.Context, s *SeatView) (Jump, error) {
 		return Jump{}, Errorf(CodeSeatNotFound, "no such seat in the picture").WithHint("it may have been removed")
 	}
 	if s.SessionName == "" || (s.Life != LifeRunning && s.Life != LifeAttention && s.Life != LifeDead && s.Life != LifeStarting) {
-		return Jump{}, Errorf(CodeSessionMissing, "the seat has no live pane: %s", orText(s.LifeWhy, string(s.Life))).On("jump", s.Address).
+		return Jump{}, Errorf(CodeSessionMissing, "the seat has no live pane: %s", cmp.Or(s.LifeWhy, string(s.Life))).On("jump", s.Address).
 			WithHint("`rig launch %s %s` starts it", s.Rig, s.Logical)
 	}
 	j := Jump{Session: s.SessionName, Argv: e.d.Mux.AttachArgv(s.SessionName)}

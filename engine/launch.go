@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sort"
@@ -58,7 +59,7 @@ func holdOthers(w *world, p *Plan, rig Rig, args LaunchArgs) error {
 	}
 	for _, s := range seats {
 		if !slices.Contains(chosen, s.Logical()) && w.locate(s.ID).presence == Absent {
-			p.Intents = append(p.Intents, Intent{Seat: w.address(s), Action: "held", Reason: orText(args.HoldReason, heldUnchosen)})
+			p.Intents = append(p.Intents, Intent{Seat: w.address(s), Action: "held", Reason: cmp.Or(args.HoldReason, heldUnchosen)})
 		}
 	}
 	return nil
@@ -105,13 +106,6 @@ func planUpAll(ctx context.Context, e *Engine, w *world, p *Plan, args UpArgs) e
 		p.Warnings = append(p.Warnings, "no rig is on record")
 	}
 	return nil
-}
-
-func orText(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // pickSeats turns references into logical ids of a rig; an unknown one is an

@@ -1,6 +1,9 @@
 package engine
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // LineKind tells a renderer what a line of a plan is, so that it can be drawn
 // without reading its text.
@@ -102,9 +105,4 @@ func commitWords(p *Plan, ph Phase) string {
 	return "commit: nothing below can be undone"
 }
 
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
-}
+func orNone(s string) string { return cmp.Or(s, "none") }

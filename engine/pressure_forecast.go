@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -159,7 +160,7 @@ func (f Forecast) Text() string {
 	case !f.Known:
 		return "no forecast: " + f.Why
 	case f.WallEarly == 0 && f.WallLate == 0 && !f.Open:
-		return fmt.Sprintf("%s to %s tokens an hour; %s", itoa(int64(f.RateLow)), itoa(int64(f.RateHigh)), orText(f.Why, "at the wall now"))
+		return fmt.Sprintf("%s to %s tokens an hour; %s", itoa(int64(f.RateLow)), itoa(int64(f.RateHigh)), cmp.Or(f.Why, "at the wall now"))
 	case f.Open:
 		return fmt.Sprintf("wall in %s or later", minutes(f.WallEarly))
 	case f.WallEarly == f.WallLate:

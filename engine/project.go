@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -66,7 +67,7 @@ func SelectProject(all []Project, id string, at *Position) (Project, error) {
 			return choose(p, "flag")
 		}
 		return Project{}, Errorf(CodeNotFound, "no project %q is declared", id).On("context work-install", id).
-			WithHint("declared: %s", orText(strings.Join(ids, ", "), "none")).With("projects", ids)
+			WithHint("declared: %s", cmp.Or(strings.Join(ids, ", "), "none")).With("projects", ids)
 	}
 	if len(all) == 0 {
 		return Project{}, Errorf(CodeNotFound, "no project is declared").On("context work-install", at.Cwd).

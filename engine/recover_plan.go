@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -46,7 +47,7 @@ func (e *Engine) planRecover(ctx context.Context, p *Plan, finish bool) error {
 	if err != nil {
 		return err
 	}
-	p.Target = orText(op.Target, op.ID)
+	p.Target = cmp.Or(op.Target, op.ID)
 	p.Command = CommandLine("rig", "op", "rollback", op.ID)
 	after := string(OpRolledBack)
 	if finish {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"strings"
@@ -184,7 +185,7 @@ func (c *checker) rig(ctx context.Context, rig Rig) {
 	}
 	switch info, err := os.Stat(rig.SpecPath); {
 	case rig.SpecPath == "" || strings.HasPrefix(rig.SpecPath, "builtin:"):
-		add("spec-present", CheckGreen, orText(rig.SpecPath, "none was recorded"), "record", "", false)
+		add("spec-present", CheckGreen, cmp.Or(rig.SpecPath, "none was recorded"), "record", "", false)
 	case err != nil || info.IsDir():
 		add("spec-present", CheckYellow, rig.SpecPath+" is not there; the record has the seats", "file", "put the spec back, or bring the rig up from another", false)
 	default:

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -74,7 +75,7 @@ func (k *seatCheck) conversation(ctx context.Context) (fresh bool) {
 	if j.outcome != "" {
 		k.out.Action, k.out.Remedy, k.out.Code = string(j.outcome), j.hint, j.code
 	}
-	source := orText(j.conv.Path, "record")
+	source := cmp.Or(j.conv.Path, "record")
 	switch {
 	case j.code == CodeNeverAsked:
 		k.add("conversation", CheckYellow, j.why, "hooks", j.hint)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 )
@@ -117,11 +118,11 @@ func (e *Engine) continuable(ctx context.Context, w *world, seat Seat, last Sess
 		j = wait(CodeNeverAsked, "it was never prompted, so there is no conversation to continue",
 			"`"+CommandLine("rig", "up", rigName, "--fresh-unprompted")+"` starts every such seat anew; or "+freshHint(w, seat))
 	case conv.Exists == Absent:
-		j = wait(CodeLost, orText(conv.Why, "its conversation is not on disk"), "bring its file back, "+again+"; or "+freshHint(w, seat))
+		j = wait(CodeLost, cmp.Or(conv.Why, "its conversation is not on disk"), "bring its file back, "+again+"; or "+freshHint(w, seat))
 	case conv.Exists == Unknown:
-		j = wait(CodeUnavailable, orText(conv.Why, "whether its conversation exists cannot be told"), "make it readable, "+again)
+		j = wait(CodeUnavailable, cmp.Or(conv.Why, "whether its conversation exists cannot be told"), "make it readable, "+again)
 	case conv.Details["blocks"] == true:
-		j = wait(CodeBlockedConv, orText(conv.Why, "it cannot be resumed as it is"), "correct that, "+again+"; or "+freshHint(w, seat))
+		j = wait(CodeBlockedConv, cmp.Or(conv.Why, "it cannot be resumed as it is"), "correct that, "+again+"; or "+freshHint(w, seat))
 	default:
 		j.why = "its conversation is on disk"
 		if len(conv.Caveats) > 0 {

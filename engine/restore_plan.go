@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -159,10 +160,10 @@ func (v *revival) roster(ctx context.Context, r *restoring, seats []Seat, only [
 	} else if r.choice, err = v.e.chooseSnapshot(ctx, v.w, r.rig); err != nil {
 		return nil, err
 	}
-	v.p.AddFact("rig/"+r.rig.Name+"/snapshot", orText(r.choice.ID, r.choice.Mode))
+	v.p.AddFact("rig/"+r.rig.Name+"/snapshot", cmp.Or(r.choice.ID, r.choice.Mode))
 	if len(r.choice.Passed) > 0 {
 		v.p.Warnings = append(v.p.Warnings, fmt.Sprintf("%s stands on %s; %d newer snapshots are not usable (%s: %s)",
-			r.rig.Name, orText(r.choice.ID, "the record"), len(r.choice.Passed), r.choice.Passed[0].ID, r.choice.Passed[0].Reason))
+			r.rig.Name, cmp.Or(r.choice.ID, "the record"), len(r.choice.Passed), r.choice.Passed[0].ID, r.choice.Passed[0].Reason))
 	}
 	if r.choice.data == nil {
 		return only, nil

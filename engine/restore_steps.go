@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -118,7 +119,7 @@ func rollUp(intended []string, seats map[string]SeatReceipt, terminal map[string
 	judged, failed, short, back := 0, 0, 0, 0
 	for _, address := range intended {
 		s, told := seats[address]
-		word := orText(string(s.Outcome), s.Action)
+		word := cmp.Or(string(s.Outcome), s.Action)
 		if !told {
 			s.Outcome, word = ContinuityFailed, "no restore outcome recorded"
 		}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"strings"
 )
@@ -125,9 +126,9 @@ func (s *seatPlan) judge(ctx context.Context, rt Runtime, p Probe, c *clearing) 
 		case ClassStartup:
 			c.from = string(s.last.Startup)
 		case ClassOutcome:
-			c.from = orText(c.from, string(s.seat.Continuity))
+			c.from = cmp.Or(c.from, string(s.seat.Continuity))
 		case ClassIdentity:
-			c.from = orText(c.from, string(StartupAttention))
+			c.from = cmp.Or(c.from, string(StartupAttention))
 			// Look at the pane, not at the record nor at what the former process reported.
 			p.RunKnown, p.Run, p.Signals, p.Session.PID, p.Session.PIDStart = false, RunState{}, Signals{}, 0, ""
 			if !s.verifyPane(ctx, rt, p, c) {
@@ -155,7 +156,7 @@ func (s *seatPlan) judge(ctx context.Context, rt Runtime, p Probe, c *clearing) 
 func (s *seatPlan) responsive(act Activity, c *clearing) {
 	hint := "`rig attach " + s.address + "` and answer it there, or vouch for it with --reason"
 	if act.Confidence != ConfidenceHigh || (act.State != ActivityIdle && act.State != ActivityBusy) {
-		s.block(CodeNotResponsive, hint, "it reads %s%s (%s, confidence %s)", act.State, reasonWord(act.Why), orText(act.Source, "no source"), act.Confidence)
+		s.block(CodeNotResponsive, hint, "it reads %s%s (%s, confidence %s)", act.State, reasonWord(act.Why), cmp.Or(act.Source, "no source"), act.Confidence)
 		return
 	}
 	kind := "fresh_activity"
@@ -190,7 +191,7 @@ func (s *seatPlan) verifyPane(ctx context.Context, rt Runtime, p Probe, c *clear
 		id := rt.Identify(ctx, p)
 		switch {
 		case !id.Proven || s.last.Token.Empty():
-			return no(orText(id.Why, "no conversation of it is on record"))
+			return no(cmp.Or(id.Why, "no conversation of it is on record"))
 		case !SameNativeID(id.Token.Reveal(), s.last.Token.Reveal()):
 			return no("it runs another conversation")
 		}

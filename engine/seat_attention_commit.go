@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -28,7 +29,7 @@ func commitClearAttention(_ context.Context, r *run, s Step, tx Tx) (Evidence, e
 	}
 	ev := Evidence{
 		"code": "cleared", "from": c.from, "to": string(StartupReady), "cleared_by": c.clearedBy, "cleared_classes": c.classes,
-		"evidence": c.evidence, "previous_error": orText(session.StartupNote, seat.LastError), "session_name": session.Name,
+		"evidence": c.evidence, "previous_error": cmp.Or(session.StartupNote, seat.LastError), "session_name": session.Name,
 	}
 	if err := clearClasses(tx, r, &seat, &session, c); err != nil {
 		return nil, err

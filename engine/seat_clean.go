@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 )
@@ -32,7 +33,7 @@ func planSeatClean(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	p.Detached = len(v.dead) > 0
 	s.cleanPhase(v, "")
 	s.change("open rows", strconv.Itoa(len(v.rows)), "0")
-	s.change("binding", orText(string(s.binding.Pane), "none"), "")
+	s.change("binding", cmp.Or(string(s.binding.Pane), "none"), "")
 	s.stays("name, seat id, role, edges and inbound work of "+s.address, "its history, generations and resume token")
 	return nil
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -54,7 +55,7 @@ func planSeatLaunch(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	}
 	s.change("generation", itoa(s.seat.Generation), itoa(s.next))
 	s.change("occupant", s.occupantWord(), occupantName(s.address, s.next)+", blank")
-	s.change("continuity outcome", orText(string(s.seat.Continuity), "unverified"), string(ContinuityFresh))
+	s.change("continuity outcome", cmp.Or(string(s.seat.Continuity), "unverified"), string(ContinuityFresh))
 	s.stays("name, seat id, role, edges and inbound work of "+s.address, "model, effort, profile, permission posture and directory",
 		"the former occupant's row and resume token, as history")
 	return nil

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"strings"
 )
@@ -107,7 +108,7 @@ func freshEvidence(s Step, l *launched, seat Seat, retiring int64, superseded []
 		"pid": l.session.PID, "pane": string(l.ref.Pane), "native_session_id": l.session.Token.String(),
 	}
 	if l.session.Token.Empty() {
-		ev["native_session_id_reason"] = orText(l.identity.Why, "it names none yet")
+		ev["native_session_id_reason"] = cmp.Or(l.identity.Why, "it names none yet")
 	}
 	return ev
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -44,7 +45,7 @@ func (s *seatPlan) stopPhase(unit string) {
 	s.p.Phases = append(s.p.Phases, Phase{
 		ID: "stop", Unit: unit, Title: "Stop " + s.address,
 		Steps: append(keptSteps(s.w, s.seat, s.address, s.at),
-			s.step("stop", StepStop, EffectOneWay, "end tmux session "+orText(s.at.pane.Session, s.binding.SessionName)),
+			s.step("stop", StepStop, EffectOneWay, "end tmux session "+cmp.Or(s.at.pane.Session, s.binding.SessionName)),
 			s.step("stopped", StepSeatStopped, EffectCommit, "record that "+s.address+" is empty, and the event"),
 		),
 	})

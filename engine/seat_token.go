@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"strings"
 )
@@ -51,7 +52,7 @@ func tokenWord(t ResumeToken, from Provenance) string {
 	if t.Empty() {
 		return "none"
 	}
-	return "on record (" + orText(string(from), "unknown source") + ")"
+	return "on record (" + cmp.Or(string(from), "unknown source") + ")"
 }
 
 // checkToken validates the given token and leaves it for the commit. No message

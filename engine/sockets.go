@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"reflect"
@@ -204,7 +205,7 @@ func (b *builder) sockets(f *Fleet) []SocketView {
 	}
 	for _, d := range b.in.Found {
 		if d.Status == "active" {
-			server(orText(d.Socket, b.in.Socket)).Found++
+			server(cmp.Or(d.Socket, b.in.Socket)).Found++
 		}
 	}
 	if b.in.Console != "" {

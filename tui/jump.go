@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -46,7 +47,7 @@ func (m *Model) whyNoPopup() string {
 	s := m.here()
 	switch {
 	case m.opt.Popup == nil:
-		return orText(m.opt.NoPopup, "popups are not possible here") + ": " + m.reg.hint("jump") + " goes into the pane"
+		return cmp.Or(m.opt.NoPopup, "popups are not possible here") + ": " + m.reg.hint("jump") + " goes into the pane"
 	case s.seat == nil:
 		return "put the cursor on a seat first"
 	}
@@ -60,7 +61,7 @@ func (m *Model) popup() tea.Cmd {
 	return func() tea.Msg {
 		j, err := c.Jump(ctx, id)
 		if err == nil && len(j.Popup) == 0 {
-			return sayMsg{toneNeed, orText(j.NoPopup, "tmux opens no popup here")}
+			return sayMsg{toneNeed, cmp.Or(j.NoPopup, "tmux opens no popup here")}
 		}
 		if err == nil {
 			err = open(ctx, j.Popup)
@@ -70,13 +71,6 @@ func (m *Model) popup() tea.Cmd {
 		}
 		return sayMsg{toneText, "back from " + name}
 	}
-}
-
-func orText(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // onJump does what the engine said: switch this client, ask which of several, or

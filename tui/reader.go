@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -199,12 +200,7 @@ func explainLines(x engine.Explanation) []readLine {
 	return out
 }
 
-func orUnknown(s string) string {
-	if s == "" {
-		return "?"
-	}
-	return s
-}
+func orUnknown(s string) string { return cmp.Or(s, "?") }
 
 func confidenceWord(c engine.Confidence) string {
 	switch c {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -164,20 +165,13 @@ func (c *cli) configEdit(key string, words []string, dry bool) error {
 	if c.json {
 		return c.print(map[string]any{"ok": true, "dry_run": dry, "path": e.path, "setting": key, "before": e.before, "after": e.after})
 	}
-	fmt.Fprintf(c.out, "%s: %s → %s\n", key, plain(orText(e.before, "(default)")), plain(orText(e.after, "(default)")))
+	fmt.Fprintf(c.out, "%s: %s → %s\n", key, plain(cmp.Or(e.before, "(default)")), plain(cmp.Or(e.after, "(default)")))
 	if dry {
 		fmt.Fprintln(c.out, "No changes were made.")
 	} else {
 		fmt.Fprintf(c.out, "written to %s; consoles that are open take it up when they are opened again\n", e.path)
 	}
 	return nil
-}
-
-func orText(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 func (c *cli) configCheckCmd() *cobra.Command {

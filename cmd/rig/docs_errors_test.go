@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -349,7 +350,7 @@ func textOf(e ast.Expr) string {
 	case *ast.BinaryExpr:
 		a, b := textOf(x.X), textOf(x.Y)
 		if x.Op == token.ADD && a+b != "" {
-			return orText(a, "…") + orText(b, "…")
+			return cmp.Or(a, "…") + cmp.Or(b, "…")
 		}
 	}
 	return ""

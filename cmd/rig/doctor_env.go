@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -43,7 +44,7 @@ func onDisk(path string) bool {
 
 // terminalChecks look at what the console will meet on this terminal.
 func terminalChecks(ctx context.Context) []check {
-	term := check{Name: "terminal", Status: "green", Found: orText(os.Getenv("TERM"), "no TERM")}
+	term := check{Name: "terminal", Status: "green", Found: cmp.Or(os.Getenv("TERM"), "no TERM")}
 	if t := os.Getenv("TERM"); t == "" || t == "dumb" {
 		term.Status, term.Hint = "yellow", "the console falls back to lines (plain mode); set TERM to what the terminal is"
 	} else if c := os.Getenv("COLORTERM"); c != "" {
@@ -55,7 +56,7 @@ func terminalChecks(ctx context.Context) []check {
 			break
 		}
 	}
-	locale := check{Name: "locale", Status: "green", Found: orText(loc, "none")}
+	locale := check{Name: "locale", Status: "green", Found: cmp.Or(loc, "none")}
 	if u := strings.ToUpper(loc); !strings.Contains(u, "UTF-8") && !strings.Contains(u, "UTF8") {
 		locale.Status, locale.Hint = "yellow", "export LANG=C.UTF-8, or the console draws signs that this locale does not have (rig tui --ascii does without)"
 	}

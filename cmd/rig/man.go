@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -63,7 +64,7 @@ func manPage(cmd *cobra.Command) []byte {
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(name), roff(cmd.Short))
 	fmt.Fprintf(&b, ".SH SYNOPSIS\n.nf\n%s\n.fi\n", roff(cmd.UseLine()))
 	b.WriteString(".SH DESCRIPTION\n")
-	for _, line := range strings.Split(orText(cmd.Long, cmd.Short+"."), "\n") {
+	for _, line := range strings.Split(cmp.Or(cmd.Long, cmd.Short+"."), "\n") {
 		if text, code := strings.CutPrefix(line, "  "); code {
 			fmt.Fprintf(&b, ".RS\n.nf\n%s\n.fi\n.RE\n", roff(text))
 			continue

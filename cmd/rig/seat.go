@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strconv"
@@ -265,9 +266,4 @@ func (c *cli) whoamiCmd() *cobra.Command {
 	return cmd
 }
 
-func orDash(s string) string {
-	if s == "" {
-		return "—"
-	}
-	return s
-}
+func orDash(s string) string { return cmp.Or(s, "—") }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,7 +86,7 @@ func (c *cli) showSetup(items []setupItem, dry bool) error {
 		state := map[string]string{"there": "", "missing": "would be made", "yours": "yours to do", "done": "made", "failed": "failed"}[it.State]
 		rows = append(rows, []string{sign, it.Name, state, plain(it.What)})
 		if it.State == "missing" || it.State == "yours" {
-			if line := orText(it.Command, it.Path); line != "" {
+			if line := cmp.Or(it.Command, it.Path); line != "" {
 				rows = append(rows, []string{"", "", "", "→ " + plain(line)})
 			}
 		}

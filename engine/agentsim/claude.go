@@ -1,6 +1,7 @@
 package agentsim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -144,7 +145,7 @@ func newClaude(e *Env, o claudeOpts, p claudePaths, set claudeSettings) *claude 
 	if c.effort == "" {
 		c.effort = "medium"
 	}
-	c.mode = firstOf(o.mode, set.mode, "auto")
+	c.mode = cmp.Or(o.mode, set.mode, "auto")
 	if o.skip {
 		c.mode = "bypassPermissions"
 	}
@@ -152,22 +153,13 @@ func newClaude(e *Env, o claudeOpts, p claudePaths, set claudeSettings) *claude 
 		c.mode = "manual"
 	}
 	if arg, ok := e.fails("compact"); ok {
-		c.compactFail = firstOf(arg, "API Error: 400 mock compaction failure")
+		c.compactFail = cmp.Or(arg, "API Error: 400 mock compaction failure")
 	}
 	c.file = &claudeFile{entry: "cli", cwd: cwd, branch: gitBranch(cwd)}
 	if o.print {
 		c.file.entry = "sdk-cli"
 	}
 	return c
-}
-
-func firstOf(list ...string) string {
-	for _, s := range list {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
 }
 
 // wireMode is the permission mode as files and hooks name it.
@@ -184,7 +176,7 @@ func (c *claude) locate() (code int, over bool) {
 	own := func(id string) string {
 		return filepath.Join(c.paths.dir, "projects", claudeSlug(c.env.Dir), id+".jsonl")
 	}
-	id := firstOf(o.sessionID, e.uuid4())
+	id := cmp.Or(o.sessionID, e.uuid4())
 	c.file.session, c.file.path = id, own(id)
 	if o.hasSession {
 		if _, used := c.paths.findClaude(id, e.Dir); used {
@@ -230,7 +222,7 @@ func (c *claude) load(path, id string) {
 	c.showBranch(branch)
 	for _, r := range rows {
 		if r.CustomTitle != "" && !c.o.fork {
-			c.name = firstOf(c.o.name, r.CustomTitle)
+			c.name = cmp.Or(c.o.name, r.CustomTitle)
 		}
 		c.prompts, c.turns = max(c.prompts, r.Position.Prompt), max(c.turns, r.Position.Turn)
 		c.dropped = max(c.dropped, r.Compact.Dropped)

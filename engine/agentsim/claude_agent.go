@@ -1,6 +1,7 @@
 package agentsim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -39,7 +40,7 @@ func (c *claude) subagent(toolID, agent, prompt, out string) {
 	pause(context.Background(), max(s.seconds("wait"), 200*time.Millisecond))
 	c.mu.Lock()
 	c.answers++
-	text := firstOf(s["say"], answer(nil, prompt, c.answers))
+	text := cmp.Or(s["say"], answer(nil, prompt, c.answers))
 	path := filepath.Join(strings.TrimSuffix(c.file.path, ".jsonl"), "subagents", "agent-"+agent+".jsonl")
 	c.sidechain(path, toolID, agent, prompt, text)
 	in := c.agentStop(agent, "general-purpose", path, text)
@@ -65,7 +66,7 @@ func (c *claude) subagent(toolID, agent, prompt, out string) {
 func (c *claude) agentStop(agent, kind, path, last string) rec {
 	r := obj("session_id", c.shownID(), "transcript_path", c.file.path, "cwd", c.cwd, "prompt_id", c.promptID, "permission_mode", c.wireMode(),
 		"agent_id", agent, "agent_type", kind, "effort", obj("level", c.effort), "hook_event_name", "SubagentStop", "stop_hook_active", false,
-		"agent_transcript_path", path, "last_assistant_message", last, "background_tasks", orRecs(c.bg), "session_crons", []any{})
+		"agent_transcript_path", path, "last_assistant_message", last, "background_tasks", orEmpty(c.bg), "session_crons", []any{})
 	return r
 }
 

@@ -78,7 +78,7 @@ func (c *claude) closeTurn(ctx context.Context, from time.Time) {
 			last = strings.TrimSpace(h.text)
 		}
 	}
-	in := c.event("Stop", partFull, obj("stop_hook_active", false, "last_assistant_message", last, "background_tasks", orRecs(c.bg), "session_crons", []any{}))
+	in := c.event("Stop", partFull, obj("stop_hook_active", false, "last_assistant_message", last, "background_tasks", orEmpty(c.bg), "session_crons", []any{}))
 	c.mu.Unlock()
 	runs := c.fire(ctx, "Stop", "", in)
 	c.mu.Lock()
@@ -109,13 +109,6 @@ func (c *claude) closeTurn(ctx context.Context, from time.Time) {
 	after := c.env.ms("AGENTSIM_NOTIFY_MS", 6*time.Second) * 10
 	c.idleTimer = c.notify(after, "idle_prompt", "Claude is waiting for your input")
 	c.scheduleIdleCompaction()
-}
-
-func orRecs(r []rec) []rec {
-	if r == nil {
-		return []rec{}
-	}
-	return r
 }
 
 func span(d time.Duration) string {

@@ -181,7 +181,7 @@ func (c *claude) attach(withID bool, role string, attachment rec) {
 func (c *claude) setting(withID bool) {
 	tools := []string{"CronCreate", "CronDelete", "CronList", "EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Monitor", "NotebookEdit", "SendMessage", "TaskStop", "WebFetch", "WebSearch"}
 	env := obj("type", "environment", "snapshot", obj("workingDirectory", c.cwd, "isWorktree", false, "isGitRepo", c.file.branch != "HEAD",
-		"additionalWorkingDirectories", orStrings(c.o.addDirs), "platform", "linux", "shell", "bash", "osVersion", "Linux"))
+		"additionalWorkingDirectories", orEmpty(c.o.addDirs), "platform", "linux", "shell", "bash", "osVersion", "Linux"))
 	model := obj("type", "model", "identity", obj("modelId", c.model, "marketingName", modelName(c.model), "knowledgeCutoff", "June 2026"),
 		"text", "Stand-in for "+modelName(c.model)+" ("+c.model+").")
 	deferred := obj("type", "deferred_tools_delta", "addedNames", tools, "addedLines", tools, "removedNames", []any{}, "wireHiddenNames", []any{}, "readdedNames", []any{})
@@ -280,13 +280,6 @@ func (c *claude) cost() float64 { return float64(c.answers) * 0.0034514 }
 // history appends a prompt to the list of what was typed.
 func (c *claude) history(prompt string) {
 	appendLine(filepath.Join(c.paths.dir, "history.jsonl"), obj("display", prompt, "pastedContents", rec{}, "timestamp", c.env.Now().UnixMilli(), "project", c.cwd, "sessionId", c.file.session))
-}
-
-func orStrings(s []string) []string {
-	if s == nil {
-		return []string{}
-	}
-	return s
 }
 
 // modelName is the name that the client shows for a model id.

@@ -146,11 +146,12 @@ func gateKey(e *Env, s *stage, p claudePaths, _ *claudeOpts, _ *claudeSettings) 
 	return outcome{}, false
 }
 
-func orEmpty(a []any) []any {
-	if a == nil {
-		return []any{}
+// orEmpty is a list that JSON does not write as null.
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
 	}
-	return a
+	return list
 }
 
 func gateBypass(e *Env, s *stage, p claudePaths, o *claudeOpts, set *claudeSettings) (outcome, bool) {

@@ -1,6 +1,7 @@
 package agentsim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -130,7 +131,7 @@ func (c *claude) hookContext(all []string, event, useID string, withID bool) {
 func (c *claude) endHooks(reason string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 1500*time.Millisecond)
 	defer cancel()
-	c.fire(ctx, "SessionEnd", reason, c.build("SessionEnd", partBare, obj("reason", firstOf(reason, "other"))))
+	c.fire(ctx, "SessionEnd", reason, c.build("SessionEnd", partBare, obj("reason", cmp.Or(reason, "other"))))
 }
 
 // notify runs the Notification hooks after a while, unless stopped before.
@@ -187,7 +188,7 @@ func (c *claude) statusInput() rec {
 	r := obj("session_id", c.shownID(), "transcript_path", c.file.path, "cwd", c.cwd).
 		when(c.promptID != "", "prompt_id", c.promptID).
 		add("effort", obj("level", c.effort), "model", obj("id", c.model, "display_name", modelName(c.model)),
-			"workspace", obj("current_dir", c.cwd, "project_dir", c.cwd, "added_dirs", orStrings(c.o.addDirs)), "version", claudeVersion,
+			"workspace", obj("current_dir", c.cwd, "project_dir", c.cwd, "added_dirs", orEmpty(c.o.addDirs)), "version", claudeVersion,
 			"output_style", obj("name", "default"), "cost", obj("total_cost_usd", c.cost(), "total_duration_ms", now.Sub(c.started).Milliseconds(),
 				"total_api_duration_ms", c.apiMS, "total_lines_added", c.linesAdded, "total_lines_removed", 0),
 			"context_window", window, "exceeds_200k_tokens", c.seen+c.dropped > 200_000)

@@ -1,6 +1,7 @@
 package agentsim
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -41,7 +42,7 @@ func (c *claude) runPrint() int {
 		if n := s.number("err", 0); n != 0 && n != 400 {
 			s["err"] = "400"
 		}
-		c.mode = firstOf(map[bool]string{true: "dontAsk"}[c.mode == "manual"], c.mode)
+		c.mode = cmp.Or(map[bool]string{true: "dontAsk"}[c.mode == "manual"], c.mode)
 		ok, _ = c.respond(ctx, s, prompt)
 	}
 	if ok {

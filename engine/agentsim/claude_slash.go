@@ -1,6 +1,7 @@
 package agentsim
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -109,7 +110,7 @@ func (c *claude) clear() {
 
 // statusPanel is what /status shows.
 func (c *claude) statusPanel(w int) []string {
-	name := firstOf(c.name, "/rename to add a name")
+	name := cmp.Or(c.name, "/rename to add a name")
 	auth := "ANTHROPIC_API_KEY"
 	if c.env.get("ANTHROPIC_API_KEY") == "" {
 		auth = "none"

@@ -1,6 +1,7 @@
 package agentsim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -41,7 +42,7 @@ func (c *claude) tool(s script) (*claudeTool, bool) {
 	case s.has("sh"):
 		c.bashTool(t, s["sh"])
 	case s.has("write"):
-		c.writeTool(t, s["write"], firstOf(s["content"], mockContent))
+		c.writeTool(t, s["write"], cmp.Or(s["content"], mockContent))
 	case s.has("task"):
 		c.agentTool(t, s["task"])
 	case s.has("ask"):

@@ -1,6 +1,7 @@
 package agentsim
 
 import (
+	"cmp"
 	"context"
 	"strings"
 )
@@ -238,7 +239,7 @@ func (c *claude) effects(s script) bool {
 		_, _ = c.env.Spawn(Child{Argv: []string{"/bin/sh", "-c", cmd}, Dir: c.cwd, Env: vars})
 	}
 	if s.has("compactfail") {
-		c.do(func() { c.compactFail = firstOf(s["compactfail"], "API Error: 400 mock compaction failure") })
+		c.do(func() { c.compactFail = cmp.Or(s["compactfail"], "API Error: 400 mock compaction failure") })
 	}
 	switch {
 	case s.has("die"):
@@ -261,7 +262,10 @@ func (c *claude) idle(ctx context.Context) {
 	if ctx.Err() != nil { // what waited goes back into the box
 		for _, q := range c.queue {
 			if !q.system {
-				c.ed.insert(strings.TrimPrefix("\n"+q.typed, ifEmpty(c.ed.empty())))
+				if !c.ed.empty() {
+					c.ed.insert("\n")
+				}
+				c.ed.insert(q.typed)
 			}
 		}
 		c.queue = nil
@@ -291,13 +295,6 @@ func (c *claude) next() {
 			c.launch(qs, "queued")
 		}
 	}
-}
-
-func ifEmpty(empty bool) string {
-	if empty {
-		return "\n"
-	}
-	return ""
 }
 
 // bookmark is a place in the conversation to go back to.

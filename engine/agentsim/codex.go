@@ -1,6 +1,7 @@
 package agentsim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -112,12 +113,12 @@ func newCodex(e *Env, o codexOpts, home string) *codex {
 	}
 	c.stage = &stage{env: e}
 	c.cfg.override(o.profile, o.config)
-	c.model = firstOf(o.model, c.cfg.get("model"), "gpt-5.5-codex")
+	c.model = cmp.Or(o.model, c.cfg.get("model"), "gpt-5.5-codex")
 	if b, err := os.ReadFile(filepath.Join(home, "hooks.json")); err == nil {
 		c.hooks = readHooks(b)
 	}
 	if arg, ok := e.fails("compact"); ok {
-		c.compactFail = firstOf(arg, `{"error": {"message": "mock compaction failure", "type": "invalid_request_error", "code": null}}`)
+		c.compactFail = cmp.Or(arg, `{"error": {"message": "mock compaction failure", "type": "invalid_request_error", "code": null}}`)
 	}
 	return c
 }
@@ -216,7 +217,7 @@ func (c *codex) pick() (*codexTarget, outcome, bool) {
 		if rows := readCodexRows(all[i]); len(rows) > 0 && rows[0].Payload.CWD == c.cwd {
 			id := rows[0].Payload.ID
 			found = append(found, &codexTarget{id: id, path: all[i]})
-			d.choice = append(d.choice, fmt.Sprintf("%d. %s", len(found), printable(firstOf(names[id], id))))
+			d.choice = append(d.choice, fmt.Sprintf("%d. %s", len(found), printable(cmp.Or(names[id], id))))
 		}
 	}
 	if len(found) == 0 {

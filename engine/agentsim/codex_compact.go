@@ -103,7 +103,7 @@ func (c *codex) writeCompacted() {
 	c.ro.window = c.env.uuid7()
 	c.windowNo++
 	c.ro.put(c.env.Now(), "compacted", obj("message", summary, "replacement_history", history, "replacement_history_metadata", []any{},
-		"retained_context", obj("verified_answers", []any{}, "incomplete", false, "user_messages", orRecs(kept), "user_messages_incomplete", false, "assistant_messages", []any{},
+		"retained_context", obj("verified_answers", []any{}, "incomplete", false, "user_messages", orEmpty(kept), "user_messages_incomplete", false, "assistant_messages", []any{},
 			"assistant_messages_incomplete", true, "next_order", c.ro.order), "window_number", c.windowNo, "first_window_id", before,
 		"previous_window_id", before, "window_id", c.ro.window, "compaction_response_id", c.response, "latest_token_usage_record", c.usageRecord(),
 		"resume_metadata", obj("dynamic_tools", obj("thread_id", c.ro.id, "tools", []any{}), "multi_agent_version", "v1", "last_started_turn_id", c.turnID)), nil)

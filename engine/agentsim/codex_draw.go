@@ -1,6 +1,7 @@
 package agentsim
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -286,7 +287,7 @@ func (c *codex) statusRows() {
 		{"Directory", shortHome(c.cwd, c.env.get("HOME"))},
 		{"Permissions", permissions},
 		{"Agents.md", "<none>"},
-		{"Thread name", firstOf(c.name, "<none>")},
+		{"Thread name", cmp.Or(c.name, "<none>")},
 		{"Collaboration mode", "Default"},
 		{"Session", c.ro.id},
 	}

@@ -1,6 +1,7 @@
 package agentsim
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -162,7 +163,7 @@ func (c *codex) openRollout() {
 	c.ro.put(c.env.Now(), "session_meta", meta.add("context_window", obj("window_id", r.window)), nil)
 }
 
-func (c *codex) provider() string { return firstOf(c.cfg.get("model_provider"), "openai") }
+func (c *codex) provider() string { return cmp.Or(c.cfg.get("model_provider"), "openai") }
 
 // permissions is the profile in its long form.
 func (c *codex) permissions() rec {
@@ -187,14 +188,14 @@ func (c *codex) sandbox() string {
 	if c.o.yolo {
 		return "danger-full-access"
 	}
-	return firstOf(c.o.sandbox, c.cfg.get("sandbox_mode"), "workspace-write")
+	return cmp.Or(c.o.sandbox, c.cfg.get("sandbox_mode"), "workspace-write")
 }
 
 func (c *codex) approval() string {
 	if c.o.yolo {
 		return "never"
 	}
-	return firstOf(c.o.approval, c.cfg.get("approval_policy"), "granular")
+	return cmp.Or(c.o.approval, c.cfg.get("approval_policy"), "granular")
 }
 
 func (c *codex) collaboration() rec {

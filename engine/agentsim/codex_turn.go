@@ -1,6 +1,7 @@
 package agentsim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -176,7 +177,7 @@ func (c *codex) effects(s script) bool {
 		_, _ = c.env.Spawn(Child{Argv: []string{"/bin/sh", "-c", cmd}, Dir: c.cwd, Env: c.env.Vars})
 	}
 	if s.has("compactfail") {
-		c.do(func() { c.compactFail = firstOf(s["compactfail"], "mock compaction failure") })
+		c.do(func() { c.compactFail = cmp.Or(s["compactfail"], "mock compaction failure") })
 	}
 	switch {
 	case s.has("die"):

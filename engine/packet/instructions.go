@@ -1,6 +1,7 @@
 package packet
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -41,7 +42,7 @@ func renderInstructions(w io.Writer, s Summary) error {
 	section("Current work")
 	para("%s", block(s.CurrentWork))
 	section("Why it matters")
-	para("%s", block(orUnknown(s.WhyItMatters)))
+	para("%s", block(cmp.Or(s.WhyItMatters, "unknown: not stated")))
 	section("Next owner")
 	para("%s", block(s.NextOwner))
 	section("Authority boundaries")
@@ -56,13 +57,6 @@ func renderInstructions(w io.Writer, s Summary) error {
 	s.record(section, para)
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func orUnknown(s string) string {
-	if s == "" {
-		return "unknown: not stated"
-	}
-	return s
 }
 
 // block keeps stated text from opening sections of its own.

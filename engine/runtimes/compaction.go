@@ -1,6 +1,7 @@
 package runtimes
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"strings"
@@ -45,7 +46,7 @@ func (c *Claude) CompactionSince(_ context.Context, p engine.Probe, m engine.Com
 	facts := c.hooks.of(p, c.conversationOf(p))
 	for _, f := range facts {
 		if f.event == "StopFailure" && f.at.After(m.At) {
-			return engine.CompactionProof{State: engine.CompactionFailed, Source: "hook", Why: "the client reported a failure: " + orDash(f.Last), At: f.at, Tail: paneTail(p.Screen)}
+			return engine.CompactionProof{State: engine.CompactionFailed, Source: "hook", Why: "the client reported a failure: " + cmp.Or(strings.TrimSpace(f.Last), "without words"), At: f.at, Tail: paneTail(p.Screen)}
 		}
 	}
 	if line := compactError(p.Screen, m.Tag); line != "" {
@@ -155,11 +156,4 @@ func paneTail(screen []string) []string {
 		}
 	}
 	return out
-}
-
-func orDash(s string) string {
-	if strings.TrimSpace(s) == "" {
-		return "without words"
-	}
-	return s
 }
