@@ -101,8 +101,6 @@ func (r *run) seatID(s Step) (string, bool) {
 	return id, id != ""
 }
 
-func (r *run) seatName(s Step) string { return s.Seat }
-
 // nextGeneration is one more than any occupant that the seat ever had: an undone
 // successor keeps its number.
 func (r *run) nextGeneration(ctx context.Context, seatID string) (int64, error) {

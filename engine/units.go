@@ -97,10 +97,10 @@ func (r *run) skip(ctx context.Context, u *unit) {
 			r.e.d.Log.Error("journal", "op", r.op.ID, "step", s.ID, "err", err)
 		}
 	}
-	if len(u.steps) > 0 && u.steps[0].Seat != "" && !r.hasFailed(r.seatName(u.steps[0])) {
+	if len(u.steps) > 0 && u.steps[0].Seat != "" && !r.hasFailed(u.steps[0].Seat) {
 		err := Errorf(CodeCancelled, "not started: something that it needs failed").
 			WithHint("see the first error of this receipt")
-		r.settle(SeatReceipt{Seat: r.seatName(u.steps[0]), Outcome: ContinuityFailed, Action: "not_started", Error: err})
+		r.settle(SeatReceipt{Seat: u.steps[0].Seat, Outcome: ContinuityFailed, Action: "not_started", Error: err})
 	}
 }
 
@@ -239,7 +239,7 @@ func (r *run) fail(ctx context.Context, u *unit, s Step, err error) {
 	r.failed = append(r.failed, unitFailure{u.id, s.Seat, s, err})
 	r.mu.Unlock()
 	e := AsError(err)
-	name := r.seatName(s)
+	name := s.Seat
 	if s.Seat != "" {
 		r.settle(SeatReceipt{Seat: name, Outcome: ContinuityFailed, Binding: BindingUnchanged, Error: e, Evidence: e.Details})
 	}

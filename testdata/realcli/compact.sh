@@ -18,15 +18,9 @@ extra_env+=("RIG_CLAUDE_COMMAND=$(as_json "$CLAUDE --permission-mode acceptEdits
 standin=''
 case "$CLAUDE" in *agentsim*) standin=yes ;; esac
 
-cat >spec.yaml <<YAML
-version: "0.2"
-name: co
-pods:
-  - id: dev
-    label: Development
-    members:
-      - {id: impl, runtime: claude-code, agent_ref: "builtin:agent", profile: default, cwd: .}
-      - {id: qa, runtime: codex, agent_ref: "builtin:agent", profile: default, cwd: .}
+{
+  team co .
+  cat <<YAML
 policies:
   claude_compaction:
     enabled: false
@@ -35,6 +29,7 @@ policies:
     message_inline: "[[tokens:30000]] [[say:restored from packet at .rig; resumed at step 2]]"
     post_restore_audit_instruction: "[[say:Current work: the checkout test. Next owner: dev-qa@co.]]"
 YAML
+} >spec.yaml
 must 'the rig comes up' up spec.yaml --json
 seat=dev-impl@co
 settled "$seat"

@@ -22,16 +22,7 @@ asks() {
   current=''
 }
 
-cat >spec.yaml <<YAML
-version: "0.2"
-name: src
-pods:
-  - id: dev
-    label: Development
-    members:
-      - {id: impl, runtime: claude-code, agent_ref: "builtin:agent", profile: default, cwd: .}
-      - {id: qa, runtime: codex, agent_ref: "builtin:agent", profile: default, cwd: .}
-YAML
+team src . >spec.yaml
 must 'the parents come up' up spec.yaml --json
 parents=(dev-impl@src dev-qa@src)
 for p in "${parents[@]}"; do

@@ -13,15 +13,6 @@ set -u # no pipefail: the first program of some pipelines here is cut off on pur
 # shellcheck source=testdata/realcli/lib.sh
 . "$(dirname "$0")/lib.sh"
 product
-# end_lingering: ends the processes of this run's handovers, which would stay for as long as their undo windows are open.
-end_lingering() {
-  local status=$? pids
-  pids=$(pgrep -f -- "op-exec $work/r/run/")
-  # shellcheck disable=SC2086 # one word each
-  [ -n "$pids" ] && kill $pids && hold 5 '! pgrep -f -- "op-exec $work/r/run/"' >/dev/null
-  return "$status"
-}
-trap 'end_lingering; cleanup' EXIT
 
 # said ID FACT: how often the agent of a conversation has said the fact, by its client's own file.
 said() { local file; file=$(filed "$1"); [ -n "$file" ] && grep '"role":"assistant"' "$file" | grep -cF -- "$2"; }
@@ -64,16 +55,7 @@ running_kept() {
 }
 running() { states "$1" | grep -qx '[^TZ]\+'; }
 
-cat >spec.yaml <<YAML
-version: "0.2"
-name: ho
-pods:
-  - id: dev
-    label: Development
-    members:
-      - {id: impl, runtime: claude-code, agent_ref: "builtin:agent", profile: default, cwd: .}
-      - {id: qa, runtime: codex, agent_ref: "builtin:agent", profile: default, cwd: .}
-YAML
+team ho . >spec.yaml
 must 'the rig comes up' up spec.yaml --json
 claude=dev-impl@ho codex=dev-qa@ho
 for seat in "$claude" "$codex"; do settled "$seat"; done

@@ -80,7 +80,11 @@ workspace() {
 
 # cleanup: ends what this run started, and removes its folder if everything passed and nobody asked to keep it.
 cleanup() {
-  local status=$?
+  local status=$? pids
+  # A handover's process would stay for as long as its undo window is open.
+  pids=$(pgrep -f -- "op-exec $work/r/run/")
+  # shellcheck disable=SC2086 # one word each
+  [ -n "$pids" ] && kill $pids && hold 5 '! pgrep -f -- "op-exec $work/r/run/"' >/dev/null
   [ -n "$server_used" ] && tmux -S "$work/s" kill-server 2>/dev/null
   [ -n "$mock_pid" ] && kill "$mock_pid" 2>/dev/null
   if [ "$status" = 0 ] && [ -z "${RIG_REALCLI_WORK:-}" ]; then rm -rf "$work"; else echo "# work folder kept: $work"; fi
@@ -158,6 +162,24 @@ sandbox_mode = "workspace-write"'
   server_used=yes
   # shellcheck disable=SC2086 # a client command is words
   echo "# $(clean_env "$RIG" --version) | $(clean_env $CLAUDE --version) | $(clean_env $CODEX --version) | $(tmux -V)"
+}
+
+# team NAME FOLDER MEMBER...: prints the spec of a rig with a Claude Code and a Codex seat in the folder, and more members as they
+# stand in a spec. Their pod is the last thing in it.
+team() {
+  local name=$1 cwd=$2
+  shift 2
+  cat <<YAML
+version: "0.2"
+name: $name
+pods:
+  - id: dev
+    label: Development
+    members:
+      - {id: impl, runtime: claude-code, agent_ref: "builtin:agent", profile: default, cwd: $cwd}
+      - {id: qa, runtime: codex, agent_ref: "builtin:agent", profile: default, cwd: $cwd}
+YAML
+  [ $# = 0 ] || printf '      - %s\n' "$@"
 }
 
 # as_json COMMAND: its words as a JSON array.

@@ -15,31 +15,13 @@ set -u # no pipefail: the first program of some pipelines here is cut off on pur
 # shellcheck source=testdata/realcli/lib.sh
 . "$(dirname "$0")/lib.sh"
 product
-end_lingering() {
-  local status=$? pids
-  pids=$(pgrep -f -- "op-exec $work/r/run/")
-  # shellcheck disable=SC2086 # one word each
-  [ -n "$pids" ] && kill $pids && hold 5 '! pgrep -f -- "op-exec $work/r/run/"' >/dev/null
-  return "$status"
-}
-trap 'end_lingering; cleanup' EXIT
 
 # What the occupants know, each in words that stand nowhere else.
 readonly workflow='rename the cart to basket' owner='dev-lead@rc' file='src/cart/basket_table.go' constraint='billing stays untouched'
 
-cat >spec.yaml <<YAML
-version: "0.2"
-name: rc
-pods:
-  - id: dev
-    label: Development
-    members:
-      - {id: impl, runtime: claude-code, agent_ref: "builtin:agent", profile: default, cwd: .}
-      - {id: qa, runtime: codex, agent_ref: "builtin:agent", profile: default, cwd: .}
-      - {id: heir, runtime: codex, agent_ref: "builtin:agent", profile: default, cwd: .}
-      - {id: heiress, runtime: claude-code, agent_ref: "builtin:agent", profile: default, cwd: .}
-      - {id: lead, runtime: terminal, agent_ref: "builtin:terminal", profile: none, cwd: .}
-YAML
+team rc . '{id: heir, runtime: codex, agent_ref: "builtin:agent", profile: default, cwd: .}' \
+  '{id: heiress, runtime: claude-code, agent_ref: "builtin:agent", profile: default, cwd: .}' \
+  '{id: lead, runtime: terminal, agent_ref: "builtin:terminal", profile: none, cwd: .}' >spec.yaml
 must 'the rig comes up' up spec.yaml --json
 claude=dev-impl@rc codex=dev-qa@rc
 for seat in "$claude" "$codex"; do settled "$seat"; done

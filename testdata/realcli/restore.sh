@@ -65,17 +65,7 @@ left() {
   at_once "$1: it waits for a person, with its remedy" "grep -q '$1' <<<\"\$answer\" && grep -q 'awaits a decision' <<<\"\$answer\" && grep -q -- '--fresh' <<<\"\$answer\""
 }
 
-cat >spec.yaml <<YAML
-version: "0.2"
-name: back
-pods:
-  - id: dev
-    label: Development
-    members:
-      - {id: impl, runtime: claude-code, agent_ref: "builtin:agent", profile: default, cwd: .}
-      - {id: qa, runtime: codex, agent_ref: "builtin:agent", profile: default, cwd: .}
-      - {id: sh, runtime: terminal, agent_ref: "builtin:terminal", profile: none, cwd: .}
-YAML
+team back . '{id: sh, runtime: terminal, agent_ref: "builtin:terminal", profile: none, cwd: .}' >spec.yaml
 claude=dev-impl@back codex=dev-qa@back shell=dev-sh@back
 must 'the rig comes up' up spec.yaml --json
 for pair in "$claude=owl-71" "$codex=crane-72"; do
@@ -143,24 +133,11 @@ leaks() { grep -lF -e "$claude_id" -e "$codex_id" "$work/log/rig.txt"; grep -rlF
 at_once 'no native id in anything that rig printed or logged' '[ -z "$(leaks)" ]'
 does 'down' down back --json
 
-# pair NAME FOLDER: the spec of a rig of a Claude Code and a Codex seat in a folder of the project.
-pair() {
-  cat >"$1.yaml" <<YAML
-version: "0.2"
-name: $1
-pods:
-  - id: dev
-    label: Development
-    members:
-      - {id: impl, runtime: claude-code, agent_ref: "builtin:agent", profile: default, cwd: $2}
-      - {id: qa, runtime: codex, agent_ref: "builtin:agent", profile: default, cwd: $2}
-YAML
-}
 # reason ADDRESS: the code of what restore-check in $answer says of a seat.
 reason() { jq -r --arg a "$1" '.rigs[].seats[] | select(.seat == $a) | .code' <<<"$answer"; }
 
 # ---- agents that nobody ever prompted have no conversation, and that is known, not guessed
-pair mute .
+team mute . >mute.yaml
 does 'two agents that nobody prompts' up mute.yaml --json
 settled dev-impl@mute
 settled dev-qa@mute
@@ -177,7 +154,7 @@ does 'mute goes down' down mute --json
 
 # ---- a folder that nobody trusted: the clients ask when they start, and name their conversation after the answer
 mkdir -p "$project/strange" && git -C "$project/strange" init -q
-pair gate strange
+team gate strange >gate.yaml
 R up gate.yaml --json
 at_once 'both ask whether the folder is trusted' '[ "$(jq -r "[.seats[] | select(.outcome == \"attention_required\" and .error.code == \"trust_gate\")] | length" <<<"$answer")" = 2 ]'
 at_once 'no conversation is on record' '[ -z "$(recorded dev-impl@gate token)$(recorded dev-qa@gate token)" ]'

@@ -23,19 +23,11 @@ rollout() { find "$home/.codex/sessions" -name 'rollout-*.jsonl' 2>/dev/null | h
 escape() { T send-keys -t "=$1:" Escape; }
 
 rig=smoke claude=dev-impl@smoke codex=dev-qa@smoke shell=dev-sh@smoke
-cat >spec.yaml <<YAML
-version: "0.2"
-name: $rig
-pods:
-  - id: dev
-    label: Development
-    members:
-      - {id: impl, runtime: claude-code, agent_ref: "builtin:agent", profile: default, cwd: .}
-      - {id: qa, runtime: codex, agent_ref: "builtin:agent", profile: default, cwd: .}
-      - {id: sh, runtime: terminal, agent_ref: "builtin:terminal", profile: none, cwd: .}
-    edges: [{kind: delegates_to, from: impl, to: qa}]
-edges: []
-YAML
+{
+  team "$rig" . '{id: sh, runtime: terminal, agent_ref: "builtin:terminal", profile: none, cwd: .}'
+  echo '    edges: [{kind: delegates_to, from: impl, to: qa}]'
+  echo 'edges: []'
+} >spec.yaml
 
 # ---- up
 must 'the spec is valid' spec validate spec.yaml
