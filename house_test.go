@@ -102,6 +102,7 @@ type rule func(source) []finding
 var rules = map[string]rule{
 	"length":     lengths,
 	"documented": documented,
+	"own name":   ownName,
 	"pure":       pure,
 	"exits":      exits,
 	"fork words": forkWords,
@@ -189,6 +190,34 @@ func documented(s source) []finding {
 					}
 				case *ast.TypeSpec:
 					missing(spec.Name, alone(d), spec.Doc, spec.Comment)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// ownName: comments that begin with a name which is not that of the function or type below, left from before it was renamed.
+func ownName(s source) []finding {
+	if s.isTest() {
+		return nil
+	}
+	var found []finding
+	look := func(name *ast.Ident, doc *ast.CommentGroup) {
+		first, rest, _ := strings.Cut(strings.TrimSpace(doc.Text()), " ")
+		first = strings.TrimRight(first, ":,.")
+		if rest != "" && first != name.Name && first[0] >= 'a' && first[0] <= 'z' {
+			found = append(found, s.at(doc.Pos(), "the comment of %s begins with %s", name.Name, first))
+		}
+	}
+	for _, d := range s.file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			look(d.Name, d.Doc)
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				if spec, ok := spec.(*ast.TypeSpec); ok {
+					look(spec.Name, alone(d))
 				}
 			}
 		}
@@ -359,6 +388,9 @@ func TestHouseRulesNoticeWhatTheyForbid(t *testing.T) {
 		{"documented", "engine/a.go", "package a\n\ntype t struct{}\n\nfunc (t) F() {}\n", 0},
 		{"documented", "engine/a.go", "package a\n\n// These are types.\ntype (\n\tA int\n\tb int\n)\n", 5},
 		{"documented", "engine/a.go", "package a\n\n// These are errors.\nvar (\n\tA = 1\n\tB = 2\n)\n", 0},
+		{"own name", "engine/a.go", "package a\n\n// g gives one.\nfunc f() int { return 1 }\n", 3},
+		{"own name", "engine/a.go", "package a\n\n// g is a number.\ntype f int\n", 3},
+		{"own name", "engine/a.go", "package a\n\n// f: gives one.\nfunc f() int { return 1 }\n\n// A number.\ntype g int\n", 0},
 		{"pure", "engine/a.go", "package a\n\nimport \"time\"\n\nvar now = time.Now\n", 5},
 		{"pure", "engine/a.go", "package a\n\nimport \"os/exec\"\n\nvar _ = exec.Command\n", 3},
 		{"pure", "store/a.go", "package a\n\nimport env \"os\"\n\nvar _ = env.Getenv(\"A\")\n", 5},

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// handoff is the journal-safe memory of what the successor is told.
+// handoffKey is where a run keeps what the successor is told.
 const handoffKey = "handoff"
 
 func (r *run) handoff() (Handoff, bool) {

@@ -101,7 +101,7 @@ func errNoImages() *Error {
 	return Errorf(CodeNotSupported, "this build has no library of agent images").WithHint("use a build of cmd/rig")
 }
 
-// library reads images and references and asks the guard.
+// openLibrary reads images and references and asks the guard.
 func (e *Engine) openLibrary(ctx context.Context, w *world) (guarded, error) {
 	var g guarded
 	if e.d.Images == nil {

@@ -90,7 +90,7 @@ func commitLeft(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
 // RestoreResult sums up what a restore of one rig came to.
 type RestoreResult string
 
-// Results of a restore. NothingDown says that every intended seat ran already.
+// Results of a restore. RestoreNothingDown says that every intended seat ran already.
 const (
 	RestoreFull         RestoreResult = "fully_restored"
 	RestorePartial      RestoreResult = "partially_restored"

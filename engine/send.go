@@ -173,7 +173,7 @@ func (e *Engine) mayType(ctx context.Context, t target, screen []string) error {
 	return nil
 }
 
-// evidence counts what would prove a delivery.
+// sendEvidence is what would prove a delivery, as it stands before and after.
 type sendEvidence struct {
 	submits int
 	state   ActivityState

@@ -60,7 +60,7 @@ func pathFault(p string) string {
 	return ""
 }
 
-// member that was declared, with the place of its id.
+// declared is a member with the place of its id.
 type declared struct {
 	pod, id string
 	path    string

@@ -15,7 +15,7 @@ import (
 	"rig/engine"
 )
 
-// raw opens a database without the package's care.
+// rawDB opens a database without the package's care.
 func rawDB(tb testing.TB, path string) *sql.DB {
 	tb.Helper()
 	h, err := sql.Open("sqlite", dsn(path, "mode=rwc"))

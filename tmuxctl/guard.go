@@ -105,7 +105,7 @@ func samePID(pid int) string {
 	return "#{||:" + same("#{pane_pid}", strconv.Itoa(pid)) + "," + forgotten + "}"
 }
 
-// reportFields are printed by a guard that refused, to say why.
+// What a guard that refused prints, to say why.
 var (
 	reportFixed = []string{"pane_id", "pid", "start_time", "pane_pid", "pane_dead", "pane_input_off", "pane_synchronized"}
 	reportFree  = []string{"@rig_seat", "@rig_gen", "@rig_op", "session_name"}

@@ -157,7 +157,7 @@ func TestWatchBeforeServer(t *testing.T) {
 	}
 }
 
-// OneShot never makes a control session; the hints come by the clock.
+// TestOneShotWatch: no control session is made; the hints come by the clock.
 func TestOneShotWatch(t *testing.T) {
 	t.Parallel()
 	socket := tmuxtest.Server(t)

@@ -253,7 +253,7 @@ func (w *world) killLeft() {
 	}
 }
 
-// seat is what the tests read of `rig seat status --json`.
+// seatDoc is what the tests read of `rig seat status --json`.
 type seatDoc struct {
 	Seat       string `json:"address"`
 	ID         string `json:"seat_id"`

@@ -117,8 +117,8 @@ func findRollout(home, id string) (path string, archived, ok bool) {
 	return "", false, false
 }
 
-// nameOf finds the id of a session by its name, the newest first; and the name
-// of an id.
+// codexNames gives the id of each session name, the newest where two have the
+// same, and the name of each id.
 func codexNames(home string) (byName, byID map[string]string) {
 	byName, byID = map[string]string{}, map[string]string{}
 	b, err := os.ReadFile(filepath.Join(home, "session_index.jsonl"))

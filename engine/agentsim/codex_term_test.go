@@ -28,7 +28,7 @@ func (w *world) rollouts() []string {
 	return all
 }
 
-// task counts the records of a kind in a rollout.
+// tasks counts the records of a kind in a rollout.
 func tasks(t *testing.T, path, kind string) (n int) {
 	t.Helper()
 	for _, r := range readCodexRows(path) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// open are members whose content differs from session to session.
+// openKeys are members whose content differs from session to session.
 var openKeys = []string{
 	"snapshot", "input", "toolUseResult", "changes", "modelUsage", "state", "shape", "params", "tool_input", "replacement_history",
 	"permission_profile", "trackedFileBackups", "rendered", "identity", "iterations", "tool_response", "miss_causes",

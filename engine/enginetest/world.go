@@ -15,7 +15,7 @@ import (
 	"rig/engine"
 )
 
-// Clock is a clock that moves a second with every look.
+// Clock is a clock that moves a millisecond with every look.
 type Clock struct {
 	mu  sync.Mutex
 	now time.Time

@@ -92,7 +92,7 @@ func gateOf(p engine.Probe, v screenView) engine.Readiness {
 	return engine.Readiness{State: engine.ReadyGate, Code: v.code, Why: v.why, Evidence: ev}
 }
 
-// exited is the activity of an occupant that is over.
+// activity is that of an occupant that is over.
 func (e ending) activity() engine.Activity {
 	return engine.Activity{Reading: engine.Reading{
 		State: engine.ActivityExited, Code: CodeClientExited, Why: e.words(),

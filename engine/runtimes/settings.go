@@ -15,7 +15,7 @@ var hookEvents = []string{
 	"Stop", "StopFailure", "PreCompact", "PostCompact",
 }
 
-// hookTimeouts are what the client grants a hook, in seconds.
+// What the client grants a hook, in seconds.
 const (
 	hookTimeout       = 5
 	preCompactTimeout = 10
