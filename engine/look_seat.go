@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"strings"
 )
@@ -48,7 +49,7 @@ func (e *Engine) seatAmongAll(ctx context.Context, ref string) (*SeatView, *Flee
 // nobody gave them other names. That a pane is not among them says nothing.
 func (e *Engine) named(ctx context.Context, ref SeatRef) Inventory {
 	name := strings.Replace(ref.Member, ".", "-", 1) // no name holds a dot
-	return e.d.Mux.InventoryOf(ctx, name+"@"+orText(ref.Rig, "*"))
+	return e.d.Mux.InventoryOf(ctx, name+"@"+cmp.Or(ref.Rig, "*"))
 }
 
 // readSeat reads what the record says of one seat.

@@ -69,7 +69,6 @@ func TestCommandsThatAreNamedExist(t *testing.T) {
 // and verbs only then.
 func tree() *cobra.Command {
 	root := (&cli{}).root()
-	root.InitDefaultHelpFlag()
 	root.InitDefaultVersionFlag()
 	root.InitDefaultCompletionCmd()
 	return root
@@ -139,6 +138,9 @@ func faultOf(root *cobra.Command, command string, quoted bool) string {
 			continue
 		}
 		name, _, given := strings.Cut(name, "=")
+		if name == "help" {
+			continue
+		}
 		flag := at.Flag(name)
 		if flag == nil {
 			return at.CommandPath() + " has no flag --" + name
