@@ -245,10 +245,17 @@ func (h *handover) warnBusy(ctx context.Context, rt Runtime) {
 	}
 }
 
+// stagingPrefix begins the names of the sessions that operations make for
+// themselves; no seat's address begins like it.
+const stagingPrefix = "_rig-"
+
+// staged reports whether a pane is in such a session.
+func staged(p Pane) bool { return strings.HasPrefix(p.Session, stagingPrefix) }
+
 // stagingName is the session in which an operation's successor is proven.
 func stagingName(opID string) string {
 	if len(opID) > 10 {
 		opID = opID[len(opID)-10:]
 	}
-	return "_rig-" + opID
+	return stagingPrefix + opID
 }

@@ -246,25 +246,26 @@ func doSwap(ctx context.Context, r *run, s Step) (Evidence, error) {
 	return Evidence{"successor": string(successor.Pane), "incumbent": string(incumbent.Pane)}, nil
 }
 
-// undoSwap swaps back, if the successor's pane is the one in the seat's session.
+// undoSwap swaps back, if the successor's pane is no longer in the staging session.
 func undoSwap(ctx context.Context, r *run, s Step) error {
 	incumbent, successor, inv, err := r.swapGuards(ctx, s)
 	if err != nil {
 		return err
 	}
-	if p, ok := inv.Pane(successor.Pane); !ok || p.Session != s.Seat {
+	if p, ok := inv.Pane(successor.Pane); !ok || staged(p) {
 		return nil
 	}
 	return r.e.d.Mux.Swap(ctx, successor, incumbent)
 }
 
-// probeSwap says which pane is in the seat's own session.
+// probeSwap says which pane is in the staging session: what the other one is in may
+// have got another name from a person.
 func probeSwap(ctx context.Context, r *run, s Step) (StepState, error) {
 	_, successor, inv, err := r.swapGuards(ctx, s)
 	switch p, ok := inv.Pane(successor.Pane); {
 	case inv.Server == Unknown:
 		return StepUnknown, inv.Err
-	case err != nil || !ok || p.Session != s.Seat:
+	case err != nil || !ok || staged(p):
 		return StepPending, nil
 	}
 	return StepDone, nil
@@ -303,7 +304,7 @@ func doRetire(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if until := r.e.d.Config.UndoWindow; until > 0 && s.Args["mode"] != "discovered" && !pane.Dead {
 		return Evidence{"kept_until": r.e.d.Clock.Now().Add(until).UTC().Format(time.RFC3339), "session": pane.Session, "pane": string(pane.ID)}, nil
 	}
-	return Evidence{"ended": pane.Session}, r.e.endFrozen(ctx, inv.Epoch, pane, session.ID)
+	return Evidence{"ended": pane.Session}, r.e.endFrozen(ctx, &inv, pane, s.Seat, session.ID)
 }
 
 // retiree finds the pane of the generation that left the seat.
@@ -328,21 +329,4 @@ func (r *run) retiree(ctx context.Context, s Step) (Pane, Session, Inventory, er
 		}
 	}
 	return Pane{}, old, inv, err
-}
-
-// endFrozen ends a stopped tree: SIGKILL first, because a stopped process hears
-// nothing else, then its session.
-func (e *Engine) endFrozen(ctx context.Context, epoch Epoch, p Pane, sessionID string) error {
-	if st, ok, err := e.d.Occupants.RunState(sessionID); err == nil && ok {
-		if root := e.sameProcess(st.PID, st.PIDStart); root != 0 {
-			if err := e.d.Procs.Kill(ctx, root); err != nil {
-				return err
-			}
-		}
-	}
-	err := e.d.Mux.KillSession(ctx, Guard{Pane: p.ID, Epoch: epoch, Seat: p.Seat, Gen: p.Gen, DeadOK: true})
-	if CodeOf(err) == CodeNotFound || (err != nil && e.paneGone(ctx, epoch, p)) {
-		return nil
-	}
-	return err
 }

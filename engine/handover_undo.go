@@ -161,7 +161,7 @@ func doSwapBack(ctx context.Context, r *run, s Step) (Evidence, error) {
 
 func undoSwapBack(ctx context.Context, r *run, s Step) error {
 	incumbent, successor, pane, err := r.undoGuards(ctx, s)
-	if err != nil || pane.Session != s.Seat {
+	if err != nil || staged(pane) {
 		return err
 	}
 	return r.e.d.Mux.Swap(ctx, incumbent, successor)
@@ -172,7 +172,7 @@ func probeSwapBack(ctx context.Context, r *run, s Step) (StepState, error) {
 	switch {
 	case err != nil:
 		return StepUnknown, err
-	case pane.Session == s.Seat:
+	case !staged(pane):
 		return StepDone, nil
 	}
 	return StepPending, nil
@@ -259,7 +259,7 @@ func doDiscard(ctx context.Context, r *run, s Step) (Evidence, error) {
 	inv := r.e.d.Mux.Inventory(ctx)
 	for _, p := range inv.Panes {
 		if p.Seat == s.Args["seat_id"] && p.Gen == s.Args["successor"] {
-			return Evidence{"ended": p.Session}, r.e.endFrozen(ctx, inv.Epoch, p, r.saw("freeze").Str("session_id"))
+			return Evidence{"ended": p.Session}, r.e.endFrozen(ctx, &inv, p, s.Seat, r.saw("freeze").Str("session_id"))
 		}
 	}
 	return Evidence{"why": "its pane is gone already"}, inv.Err
@@ -310,7 +310,7 @@ func (e *Engine) expireOne(ctx context.Context, w *world, op Operation) error {
 		}
 		for _, s := range sessions {
 			if genTag(s.Generation) == p.Gen {
-				if err := e.endFrozen(ctx, w.inv.Epoch, p, s.ID); err != nil {
+				if err := e.endFrozen(ctx, &w.inv, p, op.Target, s.ID); err != nil {
 					return err
 				}
 			}

@@ -48,7 +48,7 @@ func doEndKept(ctx context.Context, r *run, s Step) (Evidence, error) {
 		g := Guard{Pane: pane.ID, Epoch: inv.Epoch, Seat: pane.Seat, Gen: pane.Gen, DeadOK: true}
 		return Evidence{"released": pane.Session}, r.e.d.Mux.Tag(ctx, g, "", "", "")
 	}
-	if err := r.e.endFrozen(ctx, inv.Epoch, pane, session.ID); err != nil {
+	if err := r.e.endFrozen(ctx, &inv, pane, s.Seat, session.ID); err != nil {
 		return nil, err
 	}
 	return Evidence{"ended": pane.Session, "pane": string(pane.ID)}, r.closeWindow(ctx, s)

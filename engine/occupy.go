@@ -266,44 +266,11 @@ func undoCreate(ctx context.Context, r *run, s Step) error {
 		if p.Op != r.plan.ID || p.Seat != id {
 			continue
 		}
-		if err := r.e.endPane(ctx, inv.Epoch, p, r.saw(s.ID).Str("session_id")); err != nil {
+		if err := r.e.endPane(ctx, &inv, p, s.Seat, r.saw(s.ID).Str("session_id")); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// endPane ends the session of a tagged pane and waits until the client in it is
-// gone; what ignores the hang-up is killed.
-func (e *Engine) endPane(ctx context.Context, epoch Epoch, p Pane, sessionID string) error {
-	client := 0
-	if sessionID != "" {
-		if st, ok, err := e.d.Occupants.RunState(sessionID); err == nil && ok {
-			client = e.sameProcess(st.PID, st.PIDStart)
-		}
-	}
-	err := e.d.Mux.KillSession(ctx, Guard{Pane: p.ID, Epoch: epoch, Seat: p.Seat, Gen: p.Gen, PID: p.PID, DeadOK: true, Session: p.Session})
-	if err != nil && CodeOf(err) != CodeNotFound && !e.paneGone(ctx, epoch, p) {
-		return err
-	}
-	if client == 0 || e.gone(ctx, client, 3*time.Second) {
-		return nil
-	}
-	return e.d.Procs.Kill(ctx, client)
-}
-
-// paneGone asks again, after a kill without a usable answer: a server whose last
-// session is ended exits in the middle of its reply. Only positive absence counts.
-func (e *Engine) paneGone(ctx context.Context, epoch Epoch, p Pane) bool {
-	inv := e.d.Mux.Inventory(ctx)
-	switch {
-	case inv.Server == Absent:
-		return true
-	case inv.Server == Unknown:
-		return false
-	}
-	now, ok := inv.Pane(p.ID)
-	return inv.Epoch != epoch || !ok || now.PID != p.PID && now.PID != 0
 }
 
 // sameProcess gives the pid if it is still the process that started then, else 0.

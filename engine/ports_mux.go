@@ -175,6 +175,8 @@ type Mux interface {
 	Create(ctx context.Context, s SessionSpec) (PaneRef, error)
 	// KillSession ends the session of a guarded pane; absent is CodeNotFound.
 	KillSession(ctx context.Context, g Guard) error
+	// KillPane ends a guarded pane and nothing beside it; absent is CodeNotFound.
+	KillPane(ctx context.Context, g Guard) error
 	// Paste delivers text as one bracketed paste. It does not submit.
 	Paste(ctx context.Context, g Guard, text string) error
 	// Keys presses named keys such as "Enter" in a guarded pane.

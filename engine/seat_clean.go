@@ -62,14 +62,14 @@ func doReap(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if !ok || pane.Seat != s.Args["seat_id"] {
 		return Evidence{"already_gone": true}, nil
 	}
-	for _, p := range inv.Panes {
-		if p.Session == pane.Session && !p.Dead {
+	for _, p := range beside(&inv, pane) {
+		if !p.Dead && ownSession(&inv, pane, s.Seat) {
 			return nil, Errorf(CodeSessionLive, "pane %s of session %s runs", p.ID, p.Session).On("clean", s.Seat).WithHint("`rig seat stop %s`, or close that pane", s.Seat)
 		}
 	}
 	g := Guard{Pane: pane.ID, Epoch: inv.Epoch, Seat: pane.Seat, Gen: s.Args["gen"], PID: pane.PID, DeadOK: true, Session: pane.Session}
 	ev := Evidence{"pane": string(pane.ID), "session": pane.Session, "generation": pane.Gen, "exit_code": pane.DeadCode}
-	if err := r.e.d.Mux.KillSession(ctx, g); err != nil && CodeOf(err) != CodeNotFound {
+	if err := r.e.kill(ctx, &inv, pane, s.Seat, g); err != nil && CodeOf(err) != CodeNotFound {
 		return ev, err
 	}
 	return ev, nil

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -45,7 +44,7 @@ func (s *seatPlan) stopPhase(unit string) {
 	s.p.Phases = append(s.p.Phases, Phase{
 		ID: "stop", Unit: unit, Title: "Stop " + s.address,
 		Steps: append(keptSteps(s.w, s.seat, s.address, s.at),
-			s.step("stop", StepStop, EffectOneWay, "end tmux session "+cmp.Or(s.at.pane.Session, s.binding.SessionName)),
+			s.step("stop", StepStop, EffectOneWay, endTitle(&s.w.inv, s.at.pane, s.address)),
 			s.step("stopped", StepSeatStopped, EffectCommit, "record that "+s.address+" is empty, and the event"),
 		),
 	})
@@ -56,14 +55,8 @@ func (s *seatPlan) warnCost() {
 	if !s.live() {
 		return
 	}
-	others := 0
-	for _, pane := range s.w.inv.Panes {
-		if pane.Session == s.at.pane.Session && pane.ID != s.at.pane.ID {
-			others++
-		}
-	}
-	if others > 0 {
-		s.p.Warnings = append(s.p.Warnings, fmt.Sprintf("%d other panes in session %s end with it", others, s.at.pane.Session))
+	if n := len(beside(&s.w.inv, s.at.pane)); n > 0 && ownSession(&s.w.inv, s.at.pane, s.address) {
+		s.p.Warnings = append(s.p.Warnings, fmt.Sprintf("%d panes beside the seat's in session %s end with it", n, s.at.pane.Session))
 	}
 	if pid := s.at.pane.PID; pid != 0 && s.binding.PanePID != 0 && pid != s.binding.PanePID {
 		s.p.Warnings = append(s.p.Warnings, "another process than the recorded one runs in its pane, and ends too")
@@ -77,7 +70,7 @@ func (s *seatPlan) warnCost() {
 // gone, and nothing here ends them.
 func (s *seatPlan) warnKept() {
 	for _, pane := range s.w.inv.Panes {
-		if pane.Seat == s.seat.ID && pane.ID != s.at.pane.ID && !pane.Dead && strings.HasPrefix(pane.Session, "_rig-") {
+		if pane.Seat == s.seat.ID && pane.ID != s.at.pane.ID && !pane.Dead && staged(pane) {
 			s.p.Warnings = append(s.p.Warnings, "generation "+pane.Gen+" is kept, stopped, in session "+pane.Session+" until its undo window closes")
 		}
 	}

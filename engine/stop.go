@@ -27,7 +27,7 @@ func stopSteps(w *world, seat Seat, address string, at where) []Step {
 	default:
 		steps = append(steps, Step{
 			ID: address + "/stop", Kind: StepStop, Seat: address, Effect: EffectOneWay, Args: args,
-			Title: "end tmux session " + at.pane.Session,
+			Title: endTitle(&w.inv, at.pane, address),
 		})
 	}
 	return append(steps, Step{
@@ -80,7 +80,7 @@ func doStop(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if r.lastLook(ctx, s, session, at) {
 		ev[neverPromptedKey] = true
 	}
-	return ev, r.e.endPane(ctx, inv.Epoch, at.pane, session.ID)
+	return ev, r.e.endPane(ctx, &inv, at.pane, s.Seat, session.ID)
 }
 
 // probeStop says whether the seat's pane is gone.

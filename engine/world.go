@@ -201,10 +201,16 @@ func locate(b Binding, inv *Inventory) where {
 	return where{presence: Present, pane: p, why: "its pane is there"}
 }
 
-// guard names the pane of a bound seat for tmux's own check.
+// guard names the pane of a bound seat for tmux's own check. A person may have
+// renamed its session or moved the pane, so it is the session that was seen; a pane
+// in a staging session is refused, because there it waits for an undo.
 func (w *world) guard(s Seat) Guard {
 	b := w.bindings[s.ID]
-	return Guard{Pane: b.Pane, Epoch: b.Epoch, Seat: s.ID, Gen: genTag(s.Generation), Session: b.SessionName}
+	g := Guard{Pane: b.Pane, Epoch: b.Epoch, Seat: s.ID, Gen: genTag(s.Generation), Session: b.SessionName}
+	if at := w.locate(s.ID); at.presence == Present && !staged(at.pane) {
+		g.Session = at.pane.Session
+	}
+	return g
 }
 
 func genTag(g int64) string { return itoa(g) }

@@ -205,6 +205,18 @@ func (m *Mux) KillSession(ctx context.Context, g engine.Guard) error {
 	})
 }
 
+// KillPane ends a guarded pane, and with it its session when it was the last one
+// there. A pane that is gone is CodeNotFound.
+func (m *Mux) KillPane(ctx context.Context, g engine.Guard) error {
+	const op = "kill_pane"
+	unlock, err := m.run.lockSessions(ctx)
+	if err != nil {
+		return on(err, op, string(g.Pane))
+	}
+	defer unlock()
+	return m.guarded(ctx, op, check{guard: g}, action{do: "kill-pane -t " + string(g.Pane), last: true})
+}
+
 // Rename renames the session of a guarded pane. An existing name is
 // CodeSessionExists.
 func (m *Mux) Rename(ctx context.Context, g engine.Guard, name string) error {

@@ -269,6 +269,9 @@ func (m *Mux) KillSession(_ context.Context, g engine.Guard) error {
 	})
 }
 
+// KillPane implements engine.Mux.
+func (m *Mux) KillPane(ctx context.Context, g engine.Guard) error { return m.KillSession(ctx, g) }
+
 // Paste implements engine.Mux.
 func (m *Mux) Paste(_ context.Context, g engine.Guard, _ string) error {
 	return m.do("paste", func() error { _, err := m.guarded(g); return err })
