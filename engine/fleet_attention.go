@@ -147,7 +147,7 @@ func (b *builder) seatAttention(s *SeatView) []AttentionItem {
 	}
 	switch s.Life {
 	case LifeDead:
-		return []AttentionItem{item(AttnDead, "", "its process has ended: "+s.LifeWhy, "rig seat clean "+s.Address, 70)}
+		return []AttentionItem{item(AttnDead, "", s.LifeWhy, "rig seat clean "+s.Address, 70)}
 	case LifeLost:
 		return []AttentionItem{item(AttnLost, "", "on record, but "+s.LifeWhy, "rig seat clean "+s.Address+", or rig up "+s.Rig, 75)}
 	case LifeAttention:

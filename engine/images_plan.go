@@ -94,6 +94,9 @@ func (e *Engine) planImage(ctx context.Context, w *world, p *Plan, o origin, arg
 		p.Block(err)
 	}
 	n.Files = files
+	for _, err := range e.d.Images.CheckFiles(files) {
+		p.Block(err)
+	}
 	e.blockTakenImage(ctx, p, n)
 	p.AddFact("image/"+n.Name+"/"+n.Version+"/source", o.session.ID+" "+tokenDigest(o.parent))
 	p.SetInput("newimage", n)

@@ -12,6 +12,9 @@ import (
 type Images interface {
 	// Scan reads every root. A broken image is a fault beside the others.
 	Scan(ctx context.Context) (ImageScan, error)
+	// CheckFiles says what is wrong with the texts that a new image would keep;
+	// they are only read.
+	CheckFiles(files []ImageFile) []error
 	// Write makes a new image, whole or not at all, in the library's own root.
 	// CodeImageExists when name and version are taken.
 	Write(ctx context.Context, n NewImage) (Image, error)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -15,7 +16,7 @@ var WaitStates = []string{"idle", "busy", "waiting", "attention", "limit", "exit
 func (e *Engine) Wait(ctx context.Context, ref string, until []string) (*SeatView, error) {
 	for _, u := range until {
 		if !slices.Contains(WaitStates, u) {
-			return nil, Errorf(CodeInvalid, "no state %q", u).WithHint("one of %v", WaitStates)
+			return nil, Errorf(CodeInvalid, "no state %q", u).WithHint("one of %s", strings.Join(WaitStates, ", "))
 		}
 	}
 	for {
@@ -27,7 +28,7 @@ func (e *Engine) Wait(ctx context.Context, ref string, until []string) (*SeatVie
 			return s, nil
 		}
 		if pause(ctx, 120*time.Millisecond) != nil {
-			e := Errorf(CodeUnavailable, "it did not become %v in time", until).On("wait", ref).WithHint("`rig seat status %s` shows what it does", ref)
+			e := Errorf(CodeUnavailable, "it did not become %s in time", strings.Join(until, " or ")).On("wait", ref).WithHint("`rig seat status %s` shows what it does", ref)
 			if s != nil {
 				e = e.With("activity", s.Activity.State).With("why", s.Activity.Why)
 			}

@@ -62,6 +62,9 @@ func (l Loader) Load(ctx context.Context, ref string, opts engine.SpecOptions) (
 		return engine.RigSpec{}, err
 	}
 	spec.Advisories = asAdvisories(advisories)
+	if !isName(ref) { // faults name the file as it was typed; the record is read from everywhere
+		spec.Path = resolve(l.Dir, ref)
+	}
 	return spec, nil
 }
 

@@ -57,7 +57,7 @@ func TestLoadResolves(t *testing.T) {
 	if !reflect.DeepEqual(layers, want) || len(m.Launch.Actions) != 1 {
 		t.Errorf("layers %v, want %v; %d actions", layers, want, len(m.Launch.Actions))
 	}
-	if spec.Root != dir || spec.Path != "rig.yaml" || len(spec.Digest) != 64 {
+	if spec.Root != dir || spec.Path != filepath.Join(dir, "rig.yaml") || len(spec.Digest) != 64 {
 		t.Errorf("root %s, path %s, digest %s", spec.Root, spec.Path, spec.Digest)
 	}
 }

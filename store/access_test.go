@@ -99,6 +99,22 @@ func TestReadOnlyOfNothing(t *testing.T) {
 	})
 }
 
+// A file where a folder should be is the caller's to mend, not a fault of the program.
+func TestHomeIsAFile(t *testing.T) {
+	path := recordPath(t)
+	if err := os.WriteFile(filepath.Dir(path), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ro, err := OpenReadOnly(path)
+	if err == nil {
+		defer ro.Close()
+		err = ro.Read(context.Background(), func(engine.Reader) error { return nil })
+	}
+	wantCode(t, err, engine.CodeUnavailable)
+	_, err = Open(path)
+	wantCode(t, err, engine.CodeUnavailable)
+}
+
 // Ruling: planning leaves no trace. The folder is the same before and after a
 // look, apart from the shared memory.
 func TestReadOnlyLeavesNoTrace(t *testing.T) {

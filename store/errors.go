@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"io/fs"
+	"syscall"
 
 	"modernc.org/sqlite"
 
@@ -91,6 +92,9 @@ func wrap(path, op string, err error) error {
 	case errors.Is(err, sql.ErrTxDone), errors.Is(err, sql.ErrConnDone):
 		return engine.Errorf(engine.CodeInternal, "the record was used outside its transaction").On(op, path).Wrap(err).
 			WithHint("this is a fault of the program: please report it")
+	case errors.Is(err, syscall.ENOTDIR):
+		return engine.Errorf(engine.CodeUnavailable, "the record cannot be opened").On(op, path).Wrap(err).
+			WithHint("set RIG_HOME to a folder: a part of that path is a file")
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
 		return engine.Errorf(engine.CodeUnavailable, "the record cannot be opened").On(op, path).Wrap(err).
 			WithHint("check the owner and the permissions of the file and its folder")

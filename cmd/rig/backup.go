@@ -89,7 +89,7 @@ func (c *cli) backupProof(cmd *cobra.Command, a *app, dest string) error {
 	if c.json {
 		return c.print(map[string]any{"ok": true, "from": a.db.Path(), "to": dest, "bytes": st.Size(), "rigs": rigs, "seats": seats, "schema": store.SchemaVersion()})
 	}
-	fmt.Fprintf(c.out, "%s: %d rigs, %d seats, %d bytes; read back and whole\n", dest, rigs, seats, st.Size())
+	fmt.Fprintf(c.out, "%s: %s, %s, %d bytes; read back and whole\n", dest, engine.Counted(rigs, "rig"), engine.Counted(seats, "seat"), st.Size())
 	fmt.Fprintf(c.out, "to put it back: close every console and `rig watch`, then\n  mv %[1]s %[1]s.old; rm -f %[1]s-wal %[1]s-shm; cp %[2]s %[1]s; rig doctor\n",
 		engine.CommandLine(a.db.Path()), engine.CommandLine(dest))
 	return nil

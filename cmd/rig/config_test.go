@@ -54,7 +54,7 @@ func TestConfigEdit(t *testing.T) {
 	for want, words := range map[string][]string{
 		"there is no setting": {"lunch", "1"}, "such as 30s": {"launch.ready_timeout", "4"}, "at least 40": {"launch.width", "3"},
 		"means both": {"keys.handover", "j"}, "there is no action": {"keys.fly", "x"}, "takes one value": {"launch.width", "90", "91"},
-		"cannot be many": {"launch.parallel", "many"},
+		"it takes a number": {"launch.parallel", "many"}, "it takes words": {"claude.command", ""},
 	} {
 		if err := set(words[0], words[1:]...); err == nil || !strings.Contains(err.Error()+" "+hintOf(err), want) {
 			t.Errorf("%v: %v → %s, want %s", words, err, hintOf(err), want)

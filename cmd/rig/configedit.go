@@ -67,7 +67,7 @@ func setConfig(path, key string, words []string) (edit, error) {
 	c, err := parseConfig(path, e.text)
 	if err != nil && len(words) > 0 {
 		return e, engine.Errorf(engine.CodeInvalid, "%s cannot be %s", key, strings.Join(words, " ")).On("config", key).Wrap(err).
-			WithHint("it takes a %s, such as %s; nothing was written", s.Kind, s.Default)
+			WithHint("it takes %s, such as %s; nothing was written", s.takes(), s.Default)
 	}
 	if err == nil {
 		err = c.checkKeys()
@@ -96,7 +96,7 @@ func valueNode(s setting, words []string) (*yaml.Node, error) {
 		return n, nil
 	}
 	if err := yaml.Unmarshal([]byte(words[0]), n); err != nil || len(n.Content) != 1 {
-		return nil, engine.Errorf(engine.CodeInvalid, "%q is no value for %s", words[0], s.Key).On("config", s.Key).WithHint("it takes a %s, such as %s", s.Kind, s.Default)
+		return nil, engine.Errorf(engine.CodeInvalid, "%q is no value for %s", words[0], s.Key).On("config", s.Key).WithHint("it takes %s, such as %s", s.takes(), s.Default)
 	}
 	return n.Content[0], nil
 }

@@ -301,7 +301,7 @@ func (c *cli) imageSyncCmd() *cobra.Command {
 				}
 				fmt.Fprintf(c.out, "%s  %s  %s\n", r.Label, plain(r.Path), state)
 			}
-			fmt.Fprintf(c.out, "%d images, %d references in %d specs below %s\n", len(l.Images), l.References, l.SpecsRead, plain(strings.Join(l.SpecRoots, ", ")))
+			fmt.Fprintf(c.out, "%s, %s in %s below %s\n", engine.Counted(len(l.Images), "image"), engine.Counted(l.References, "reference"), engine.Counted(l.SpecsRead, "spec"), plain(strings.Join(l.SpecRoots, ", ")))
 			for _, u := range l.Unread {
 				fmt.Fprintf(c.err, "%s: %s; it counts as a reference\n", plain(u.File), plain(u.Why))
 			}
@@ -314,6 +314,9 @@ func (c *cli) imageSyncCmd() *cobra.Command {
 // receiptExtra prints what a receipt says beside its seats.
 func (c *cli) receiptExtra(extra map[string]any) {
 	c.restoreExtra(extra)
+	if made, ok := extra["snapshot"].(map[string]any); ok {
+		fmt.Fprintf(c.out, "  snapshot %v  %v\n", made["id"], made["status"])
+	}
 	for _, id := range lines(extra["deleted"]) {
 		fmt.Fprintln(c.out, "  deleted "+id)
 	}

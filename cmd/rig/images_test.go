@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"rig/engine"
@@ -223,6 +225,33 @@ func TestImageNames(t *testing.T) {
 		t.Errorf("a refused name left a trace:\n%s\n---\n%s", before, after)
 	}
 	w.must("agent-image", "create", "dev.a", "--name", "Payments-Expert") // distinct: this disk tells the case
+}
+
+// TestImageFilesAreJudgedByThePlan: a text that cannot be kept is a blocker of the
+// plan, not the failure of an operation, and a pipe holds nobody up.
+func TestImageFilesAreJudgedByThePlan(t *testing.T) {
+	w := newWorld(t)
+	w.must("up", w.spec("src", "a:claude-code"))
+	w.teach("dev.a", "the word is SALAMANDER")
+	pipe, folder := filepath.Join(w.dir, "pipe.md"), filepath.Join(w.dir, "folder.md")
+	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.Mkdir(folder, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	before := w.trace()
+	for path, code := range map[string]string{
+		pipe: "artifact_missing", folder: "artifact_missing", w.dir + "/none.md": "artifact_missing", w.write("notes.bin", "b"): "invalid",
+	} {
+		args := []string{"agent-image", "create", "dev.a", "--name", "x", "--file", path}
+		if r := w.run(append(args, "--dry-run")...); r.code == 0 || !strings.Contains(r.out, code) {
+			t.Errorf("the dry run with %s: exit %d\n%s%s", path, r.code, r.out, r.err)
+		}
+		if r := w.run(args...); r.code == 0 || strings.Contains(r.out, "operation") {
+			t.Errorf("an image with %s: exit %d\n%s%s", path, r.code, r.out, r.err)
+		}
+	}
+	if after := w.trace(); after != before {
+		t.Errorf("a refused file left a trace:\n%s\n---\n%s", before, after)
+	}
 }
 
 // TestForkKeepsAnImage: the thin verb composes the image and the expansion path.

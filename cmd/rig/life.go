@@ -47,7 +47,7 @@ func (c *cli) upCmd() *cobra.Command {
 			if err := c.mutate(cmd.Context(), &m, req); err != nil {
 				return err
 			}
-			if !c.json && !m.dryRun {
+			if !c.json && !m.dryRun && c.code == 0 {
 				fmt.Fprintln(c.err, "rig attach <seat> opens a seat; rig opens the console")
 			}
 			return nil

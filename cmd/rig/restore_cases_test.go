@@ -19,7 +19,9 @@ func TestRestoreOnAnUntidyMachine(t *testing.T) {
 	w.must("up", w.spec("mess", "a:claude-code", "b:codex"))
 	w.know("dev.a", "HERON")
 	w.know("dev.b", "OTTER")
-	w.must("snapshot", "mess")
+	if out := w.must("snapshot", "mess"); !strings.Contains(out, "snapshot 01") || !strings.Contains(out, "complete") {
+		t.Errorf("a snapshot does not say its id, by which it is restored:\n%s", out)
+	}
 	w.settingsAreLeftAlone(t)
 	w.reboot()
 	w.blindSnapshot(t)

@@ -63,7 +63,7 @@ func (c *cli) specValidateCmd() *cobra.Command {
 			if len(res.Problems) == 0 {
 				fmt.Fprintf(c.out, "%s: valid\n", args[0])
 			} else {
-				fmt.Fprintf(c.err, "%d faults\n", len(res.Problems))
+				fmt.Fprintln(c.err, engine.Counted(len(res.Problems), "fault"))
 			}
 			return nil
 		},

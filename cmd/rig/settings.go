@@ -46,6 +46,14 @@ func fields(t reflect.Type, prefix string, index []int) []setting {
 	return out
 }
 
+// takes names the kind of a setting's value in a sentence.
+func (s setting) takes() string {
+	if s.Kind == "words" || s.Kind == "yes/no" || s.Kind == "text" {
+		return s.Kind
+	}
+	return "a " + s.Kind
+}
+
 func kindOf(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[time.Duration]():

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -42,6 +43,7 @@ func (l *Library) References(ctx context.Context, more []string) (engine.ImageRe
 		return w.refs, engine.Errorf(engine.CodeCancelled, "the search for references was cancelled").Wrap(err).WithHint("run it again")
 	}
 	sort.Strings(w.refs.Roots)
+	w.refs.Roots = slices.Compact(w.refs.Roots)
 	sort.SliceStable(w.refs.Found, func(i, j int) bool { return w.refs.Found[i].File < w.refs.Found[j].File })
 	return w.refs, nil
 }

@@ -111,12 +111,9 @@ func nameFolder(root, name string) error {
 // fill writes the files of an image into a folder.
 func fill(dir string, n engine.NewImage) error {
 	for i, f := range n.Files {
-		if why := fileFault(f.Path); why != "" {
-			return engine.Errorf(engine.CodeInvalid, "the file %s %s", printable(f.From), why).WithHint("keep texts only, by their own names")
-		}
-		b, err := readSource(f.From)
+		b, err := source(f)
 		if err != nil {
-			return engine.Errorf(engine.CodeArtifactMissing, "the file %s cannot be kept: %s", printable(f.From), reason(err)).WithHint("give the path of a text of at most 8 MB")
+			return err
 		}
 		if err := writeNew(filepath.Join(dir, f.Path), b); err != nil {
 			return writeError(n.Name, err)
@@ -142,15 +139,41 @@ func fill(dir string, n engine.NewImage) error {
 	return syncDir(dir)
 }
 
+// CheckFiles says what is wrong with the texts that a new image would keep.
+func (l *Library) CheckFiles(files []engine.ImageFile) []error {
+	var out []error
+	for _, f := range files {
+		if _, err := source(f); err != nil {
+			out = append(out, err)
+		}
+	}
+	return out
+}
+
+// source reads a text that an image is to keep.
+func source(f engine.ImageFile) ([]byte, error) {
+	if why := fileFault(f.Path); why != "" {
+		return nil, engine.Errorf(engine.CodeInvalid, "the file %s %s", printable(f.From), why).WithHint("keep texts only, by their own names")
+	}
+	b, err := readSource(f.From)
+	if err != nil {
+		return nil, engine.Errorf(engine.CodeArtifactMissing, "the file %s cannot be kept: %s", printable(f.From), reason(err)).WithHint("give the path of a text of at most 8 MB")
+	}
+	return b, nil
+}
+
 func readSource(path string) ([]byte, error) {
+	switch info, err := os.Stat(path); { // before it is opened: a pipe would wait for a writer
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is not a file")
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a file")
-	}
 	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err == nil && len(b) > maxFile {
 		err = errors.New("it is too long")

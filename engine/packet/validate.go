@@ -105,6 +105,10 @@ func (r *Report) add(field, value, rule, severity string) {
 
 // openDir opens a packet directory such that nothing in it can lead out of it.
 func openDir(dir string) (*os.Root, error) {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() { // before it is opened: a pipe would wait for a writer
+		return nil, engine.Errorf(engine.CodeInvalid, "a packet is a directory, and this is none").On("restore-packet", dir).
+			WithHint("give the directory that `rig restore-packet write --target` made")
+	}
 	root, err := os.OpenRoot(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"rig/engine"
@@ -144,6 +145,13 @@ func TestValidateAndReadOfNothing(t *testing.T) {
 	}
 	if _, err := Read(missing); engine.CodeOf(err) != engine.CodeNotFound {
 		t.Errorf("%v", err)
+	}
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Validate(pipe); engine.CodeOf(err) != engine.CodeInvalid {
+		t.Errorf("of a pipe: %v", err)
 	}
 	empty := t.TempDir()
 	report, err := Validate(empty)
