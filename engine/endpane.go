@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
@@ -34,7 +35,7 @@ func ownSession(inv *Inventory, p Pane, address string) bool {
 // endTitle says what the end of a seat's pane takes with it.
 func endTitle(inv *Inventory, p Pane, address string) string {
 	if p.ID == "" || ownSession(inv, p, address) {
-		return "end tmux session " + orText(p.Session, address)
+		return "end tmux session " + cmp.Or(p.Session, address)
 	}
 	return "end pane " + string(p.ID) + ", alone, in tmux session " + p.Session
 }
