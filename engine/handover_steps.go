@@ -163,7 +163,7 @@ func doArrive(ctx context.Context, r *run, s Step) (Evidence, error) {
 	case err != nil:
 		return nil, err
 	case !a.seen:
-		return nil, Errorf("context_delivery_failed", "what it was told was not seen in its transcript: %s", orNone(a.why)).On("handover", s.Seat).
+		return nil, Errorf(CodeNotDelivered, "what it was told was not seen in its transcript: %s", orNone(a.why)).On("handover", s.Seat).
 			WithHint("the incumbent is untouched; try again, or use --source fork")
 	}
 	return Evidence{"delivered": true, "source": a.why, "digest": h.Digest}, nil
