@@ -183,7 +183,7 @@ var mutants = []mutant{
 	},
 	{
 		"context arrives before the seat changes hands", "engine/handover_steps.go",
-		"if done, why = prover.Arrived(wait, p, h.Marker); done {", "if done, why = prover.Arrived(wait, p, h.Marker); done || true {",
+		"if a.seen, a.why = prover.Arrived(wait, p, marker); a.seen {", "if _, a.why = prover.Arrived(wait, p, marker); true {\n\t\t\ta.seen = true",
 		engineTests, "TestHandoverFailureBeforeTheCommit",
 	},
 	// What cannot be told.
