@@ -30,6 +30,8 @@ type Console interface {
 	Events(ctx context.Context, f EventFilter) ([]Event, error)
 	// SeatHistory gives a seat's occupants through time, newest first.
 	SeatHistory(ctx context.Context, seatID string) ([]Session, []Tenure, error)
+	// SpecDrift compares a seat with the spec file of its rig, as that is now.
+	SpecDrift(ctx context.Context, seatID string) (SpecDrift, error)
 	// Explain says where a fact about a seat comes from.
 	Explain(ctx context.Context, seatID, topic string) (Explanation, error)
 	// Jump plans a view-only jump into a seat's pane.

@@ -54,6 +54,11 @@ func (l *Local) SeatHistory(ctx context.Context, seatID string) ([]Session, []Te
 	return l.e.SeatHistory(ctx, seatID)
 }
 
+// SpecDrift implements Console.
+func (l *Local) SpecDrift(ctx context.Context, seatID string) (SpecDrift, error) {
+	return l.e.SpecDrift(ctx, seatID)
+}
+
 // Explain implements Console.
 func (l *Local) Explain(ctx context.Context, seatID, topic string) (Explanation, error) {
 	f := l.w.latest()

@@ -117,14 +117,15 @@ type checker struct {
 	opt   RestoreCheckOptions
 	all   []RestoreCheckItem
 	rep   RestoreCheckReport
-	token map[string]string // native id → first seat that has it on record
+	token map[string]string  // native id → first seat that has it on record
+	specs map[string]ownSpec // of each rig, read once
 }
 
 // RestoreCheck judges every intended seat as if this machine rebooted now. It
 // reads only. A record or a server that cannot be read makes the verdict
 // unknown; only a malformed request is an error.
 func (e *Engine) RestoreCheck(ctx context.Context, opt RestoreCheckOptions) (RestoreCheckReport, error) {
-	c := &checker{e: e, opt: opt, all: append([]RestoreCheckItem(nil), opt.Host...), token: map[string]string{}}
+	c := &checker{e: e, opt: opt, all: append([]RestoreCheckItem(nil), opt.Host...), token: map[string]string{}, specs: map[string]ownSpec{}}
 	c.rep.At, c.rep.Rigs = e.d.Clock.Now(), []RestoreCheckRig{}
 	w, err := e.look(ctx)
 	if err != nil {

@@ -50,7 +50,21 @@ func (c *checker) seat(ctx context.Context, s Seat, contexts map[string]StartupC
 	if !c.opt.NoQueue {
 		k.queue(ctx)
 	}
+	k.spec(ctx)
 	return k.out
+}
+
+// spec tells in what the seat differs from the spec of its rig. A restore does not
+// need the spec, so that is nothing to repair.
+func (k *seatCheck) spec(ctx context.Context) {
+	rig := k.c.w.rigs[k.s.RigID]
+	own, read := k.c.specs[rig.ID]
+	if !read {
+		own = k.c.e.specOf(ctx, rig)
+		k.c.specs[rig.ID] = own
+	}
+	d := own.drift(rig, k.s)
+	k.add("spec", CheckGreen, string(d.State)+": "+d.Words(), "file", "")
 }
 
 // conversation checks what the seat would go on with. It reports whether the

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"sort"
 	"strings"
 	"time"
@@ -188,6 +189,19 @@ func (m *Model) withLineage(facts []fact, tenures []engine.Tenure) []fact {
 		break
 	}
 	return facts
+}
+
+// driftFacts lists in what a seat differs from the spec of its rig; where it does not,
+// nothing has to be told.
+func driftFacts(d engine.SpecDrift) []fact {
+	if d.State != engine.DriftDiffers && d.State != engine.DriftGone && d.Code == "" {
+		return nil
+	}
+	out := []fact{heading("Spec"), {"spec", string(d.State), clean(d.Why), toneText, clean(d.Spec), "identity"}}
+	for _, f := range d.Fields {
+		out = append(out, fact{"spec/" + f.Field, f.Field, clean(cmp.Or(f.Seat, "nothing")), toneNeed, "the spec says " + clean(cmp.Or(f.Spec, "nothing")), "identity"})
+	}
+	return out
 }
 
 // historyFacts lists a seat's occupants through time, newest first.

@@ -70,6 +70,7 @@ type (
 		seat     string
 		sessions []engine.Session
 		tenures  []engine.Tenure
+		drift    engine.SpecDrift
 		err      error
 	}
 	jumpMsg struct {

@@ -18,6 +18,7 @@ type seatScreen struct {
 	askedFor string // seat and generation it was made for
 	sessions []engine.Session
 	tenures  []engine.Tenure
+	drift    engine.SpecDrift
 	trouble  string
 }
 
@@ -40,6 +41,7 @@ func (s *seatScreen) refresh(m *Model) tea.Cmd {
 	}
 	s.rows = s.rows[:0]
 	all := append(m.withLineage(m.seatFacts(seat), s.tenures), m.historyFacts(s.sessions, s.tenures)...)
+	all = append(all, driftFacts(s.drift)...)
 	if s.trouble != "" {
 		all = append(all, heading("Occupants"), fact{"trouble", "history", s.trouble, toneBad, "", "identity"})
 	}
@@ -69,7 +71,11 @@ func (s *seatScreen) readHistory(m *Model, seat *engine.SeatView) tea.Cmd {
 	c, ctx, id, seatID := m.c, m.ctx, s.asked, seat.ID
 	return func() tea.Msg {
 		sessions, tenures, err := c.SeatHistory(ctx, seatID)
-		return historyMsg{id, seatID, sessions, tenures, err}
+		drift := engine.SpecDrift{}
+		if err == nil {
+			drift, err = c.SpecDrift(ctx, seatID)
+		}
+		return historyMsg{id, seatID, sessions, tenures, drift, err}
 	}
 }
 
@@ -78,7 +84,7 @@ func (s *seatScreen) update(m *Model, msg tea.Msg) tea.Cmd {
 	if !ok || h.id != s.asked {
 		return nil
 	}
-	s.sessions, s.tenures, s.trouble = h.sessions, h.tenures, ""
+	s.sessions, s.tenures, s.drift, s.trouble = h.sessions, h.tenures, h.drift, ""
 	if h.err != nil {
 		s.trouble = errorText(h.err)
 	}

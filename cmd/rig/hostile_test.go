@@ -109,7 +109,7 @@ func TestHostileTexts(t *testing.T) {
 // arguments are what a person or an agent gives on the command line.
 func (h *hostile) arguments(text string) {
 	h.harmless("handover", "dev.impl", "--source", text, "--reason", text, "--operator", text, "--dry-run", "--json")
-	h.harmless("seat", "set-model", "dev.impl", text, "--reason", "r"+text, "--operator", text)
+	h.harmless("seat", "set-model", "dev.impl", "--model", text, "--reason", "r"+text, "--operator", text)
 	h.harmless("up", text, "--cwd", text, "--env", "X="+text, "--dry-run")
 	for i, args := range [][]string{
 		{"agent-image", "create", "dev.impl", "--name", text, "--notes", text}, {"send", text, text}, {"events", "--type", text, "--seat", text},

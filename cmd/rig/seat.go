@@ -26,6 +26,7 @@ type seatStatus struct {
 	*engine.SeatView
 	Occupants []engine.Session       `json:"occupants"`
 	Tenures   []engine.Tenure        `json:"tenures"`
+	Drift     engine.SpecDrift       `json:"spec_drift"`
 	Items     []engine.AttentionItem `json:"attention_items"`
 }
 
@@ -44,6 +45,9 @@ func (c *cli) seatStatusCmd() *cobra.Command {
 			}
 			doc := seatStatus{OK: true, SeatView: s, Items: []engine.AttentionItem{}}
 			if doc.Occupants, doc.Tenures, err = a.engine().SeatHistory(cmd.Context(), s.ID); err != nil {
+				return err
+			}
+			if doc.Drift, err = a.engine().SpecDrift(cmd.Context(), s.ID); err != nil {
 				return err
 			}
 			for _, it := range f.Attention {
@@ -89,6 +93,7 @@ func (c *cli) seatHuman(d seatStatus, f *engine.Fleet) {
 		{"Since", engine.Age(s.StartedAt, f.At)},
 		{"Session", or(s.SessionName, "none")},
 		{"Pane", or(string(s.Pane), "none")},
+		{"Spec", plain(d.Drift.Spec + "  (" + d.Drift.Words() + ")")},
 		{"Inbound work", fmt.Sprintf("%d pending, %d claimed, %d blocked", s.Work.Pending, s.Work.Claimed, s.Work.Blocked)},
 	}
 	for _, e := range s.Edges {

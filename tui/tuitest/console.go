@@ -192,6 +192,11 @@ func (c *Console) Events(_ context.Context, f engine.EventFilter) ([]engine.Even
 	return out, nil
 }
 
+// SpecDrift says that every seat is as its spec has it.
+func (c *Console) SpecDrift(context.Context, string) (engine.SpecDrift, error) {
+	return engine.SpecDrift{State: engine.DriftSame}, c.call("SpecDrift")
+}
+
 // SeatHistory gives two occupants.
 func (c *Console) SeatHistory(_ context.Context, id string) ([]engine.Session, []engine.Tenure, error) {
 	if err := c.call("SeatHistory"); err != nil {
