@@ -89,5 +89,6 @@ type ExplainedFact struct {
 	Rule       string     `json:"rule"`
 	Age        string     `json:"age"`
 	Confidence Confidence `json:"confidence"`
-	Competing  []string   `json:"competing,omitempty"`
+	Agreeing   []string   `json:"agreeing,omitempty"`  // other evidence that says the same
+	Competing  []string   `json:"competing,omitempty"` // what speaks against it
 }

@@ -40,15 +40,20 @@ func explainSeat(s *SeatView, topic string, now time.Time) Explanation {
 
 func explainStatus(s *SeatView, now time.Time) []ExplainedFact {
 	a := s.Activity
-	var competing []string
+	var agreeing, competing []string
 	for _, c := range a.Competing {
-		competing = append(competing, fmt.Sprintf("%s says %s: %s (%s)", c.Source, c.State, c.Why, c.Rule))
+		says := fmt.Sprintf("%s says %s: %s (%s)", c.Source, c.State, c.Why, c.Rule)
+		if c.State == a.State {
+			agreeing = append(agreeing, says)
+		} else {
+			competing = append(competing, says)
+		}
 	}
 	return []ExplainedFact{
 		{Name: "lifecycle", Value: string(s.Life), Source: "record and tmux", Rule: s.LifeWhy, Age: "now", Confidence: ConfidenceHigh},
 		{
 			Name: "activity", Value: string(a.State) + reasonWord(a.Why), Source: a.Source, Rule: a.Rule, Age: Age(orNow(a.At, now), now),
-			Confidence: a.Confidence, Competing: competing,
+			Confidence: a.Confidence, Agreeing: agreeing, Competing: competing,
 		},
 		{
 			Name: "continuity", Value: cmp.Or(string(s.Continuity), "unverified"), Source: "record", Rule: "written by the last change of occupant",

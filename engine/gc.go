@@ -123,7 +123,7 @@ func (e *Engine) gcPhases(p *Plan, going []Relic, rows []SnapshotRow) {
 		return
 	}
 	ph := Phase{ID: "gc", Unit: "gc", Title: "Remove what is old", Steps: []Step{{
-		ID: "gc/record", Kind: StepGCRecord, Effect: EffectCommit, Title: fmt.Sprintf("record it, and delete %d snapshots", len(rows)),
+		ID: "gc/record", Kind: StepGCRecord, Effect: EffectCommit, Title: "record it, and delete " + Counted(len(rows), "snapshot"),
 		Args: map[string]string{"snapshots": fmt.Sprint(len(rows))},
 	}}}
 	for _, k := range gcNames() {

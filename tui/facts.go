@@ -58,7 +58,11 @@ func (m *Model) statusFacts(s *engine.SeatView) []fact {
 	}
 	add("draft", "draft", a.Draft, toneNeed, "stands in its input box; never typed over")
 	for _, other := range a.Competing {
-		add("also/"+other.Source, "but", string(other.State)+dashed(other.Why), toneDim, m.sourceNote(other.Source, other.At, other.Confidence))
+		word := "but"
+		if other.State == a.State {
+			word = "also"
+		}
+		add("also/"+other.Source, word, string(other.State)+dashed(other.Why), toneDim, m.sourceNote(other.Source, other.At, other.Confidence))
 	}
 	if s.OpID != "" {
 		add("op", "operation", string(s.OpVerb)+" is running", toneStart, s.OpID)

@@ -193,6 +193,9 @@ func explainLines(x engine.Explanation) []readLine {
 		add("rule", f.Rule, toneText)
 		add("age", f.Age, toneText)
 		add("sure", confidenceWord(f.Confidence), toneText)
+		for _, c := range f.Agreeing {
+			add("also", c, toneText)
+		}
 		for _, c := range f.Competing {
 			add("but", c, toneNeed)
 		}

@@ -75,6 +75,8 @@ func TestKeptTexts(t *testing.T) {
 		out := w.must("capture", "dev.impl", "--lines", "60")
 		return strings.Contains(out, "EGRET"), out
 	})
+	w.refuse("invalid", 2, "events", "--limit", "-1")
+	w.refuse("invalid", 2, "events", "--since", "-1h")
 	if out := w.must("events", "--type", "seat.recap_written"); strings.Count(out, "seat.recap_written") != 2 || strings.Contains(out, "EGRET") {
 		t.Errorf("audit log:\n%s", out)
 	}

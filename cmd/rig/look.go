@@ -211,6 +211,9 @@ func (c *cli) eventsCmd() *cobra.Command {
 				return err
 			}
 			defer a.close()
+			if since < 0 || f.Limit < 0 {
+				return engine.Errorf(engine.CodeInvalid, "--since and --limit cannot be below zero").On("events", "").WithHint("leave the sign out")
+			}
 			if since > 0 {
 				f.Since = time.Now().Add(-since)
 			}

@@ -102,6 +102,9 @@ func (c *cli) explainCmd() *cobra.Command {
 					{"    age", f.Age},
 					{"    confidence", string(f.Confidence)},
 				})
+				for _, other := range f.Agreeing {
+					fmt.Fprintln(c.out, "    also "+plain(other))
+				}
 				for _, other := range f.Competing {
 					fmt.Fprintln(c.out, "    but "+plain(other))
 				}
