@@ -403,6 +403,43 @@ func TestAWindowThatNobodyClosedIsClosedLater(t *testing.T) {
 	}
 }
 
+// TestAForkThatWroteNothingKeepsItsIncumbent: until a fork has a conversation of its own on disk, the end of the undo window does not
+// take the incumbent away.
+func TestAForkThatWroteNothingKeepsItsIncumbent(t *testing.T) {
+	b := newSeatBench(t)
+	rec := b.run(t, handoverRequest("dev.m0", "fork:dev.m0"))
+	if !rec.OK {
+		t.Fatalf("%+v", rec)
+	}
+	over := func() {
+		t.Helper()
+		if err := b.db.Write(context.Background(), func(tx engine.Tx) error {
+			op, err := tx.Operation(rec.Operation.ID)
+			op.UndoUntil = op.StartedAt
+			if err == nil {
+				err = tx.UpdateOperation(&op)
+			}
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.e.Expire(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := len(b.mux.Panes())
+	b.claude.Stored = func(string, string) engine.ConversationState { return engine.ConversationState{Exists: engine.Absent} }
+	over()
+	if op, _, err := b.e.Operation(context.Background(), rec.Operation.ID); err != nil || len(b.mux.Panes()) != before || op.UndoUntil.Before(op.StartedAt.Add(time.Second)) {
+		t.Fatalf("%v, %d panes of %d, undo until %s", err, len(b.mux.Panes()), before, op.UndoUntil)
+	}
+	b.claude.Stored = nil // now it is on disk
+	over()
+	if n := len(b.mux.Panes()); n != before-1 {
+		t.Errorf("%d panes of %d: the incumbent is kept for ever", n, before)
+	}
+}
+
 // TestAClockSetBackClosesTheWindow: a handover made while the clock was ahead does
 // not keep its incumbent until the clock is there again.
 func TestAClockSetBackClosesTheWindow(t *testing.T) {

@@ -300,6 +300,9 @@ func (e *Engine) expireOne(ctx context.Context, w *world, op Operation) error {
 		return err
 	}
 	args := rebindArgs(shown.Phases)
+	if e.notYetResumable(ctx, w, args["seat_id"]) {
+		return e.d.Store.Write(ctx, func(tx Tx) error { return e.keepUndo(tx, op.ID) })
+	}
 	sessions, _, err := e.SeatHistory(ctx, args["seat_id"])
 	if err != nil {
 		return err
@@ -317,6 +320,28 @@ func (e *Engine) expireOne(ctx context.Context, w *world, op Operation) error {
 		}
 	}
 	return e.d.Store.Write(ctx, func(tx Tx) error { return closeUndo(tx, e.d.Clock, op.ID, map[string]any{}) })
+}
+
+// notYetResumable reports that a seat's occupant is a fork that has provably written
+// nothing of its own: were it to end now, the incumbent that it replaced would be all
+// that there is.
+func (e *Engine) notYetResumable(ctx context.Context, w *world, seatID string) bool {
+	seat, last := w.seats[seatID], w.latest[seatID]
+	if last.Continuity != ContinuityForked || last.Status.Terminal() || last.Token.Empty() || w.locate(seatID).presence != Present {
+		return false
+	}
+	rt, err := e.runtime(seat.Runtime)
+	return err == nil && rt.Conversation(ctx, last.Token.Reveal(), seat.Cwd, last.Homes).Exists == Absent
+}
+
+// keepUndo leaves the offer to undo an operation open for another window.
+func (e *Engine) keepUndo(tx Tx, opID string) error {
+	op, err := tx.Operation(opID)
+	if err != nil || op.UndoUntil.IsZero() {
+		return err
+	}
+	op.UndoUntil = e.d.Clock.Now().Add(e.d.Config.UndoWindow)
+	return tx.UpdateOperation(&op)
 }
 
 // closeUndo takes back the offer to undo an operation, with its event.

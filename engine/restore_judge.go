@@ -29,6 +29,7 @@ const (
 	CodeAwaiting    Code = "awaiting_decision"    // a person must say what is to become of it
 	CodeNoToken     Code = "no_resume_token"      // nothing to continue is on record
 	CodeNeverAsked  Code = "never_prompted"       // there is no conversation yet
+	CodeNotYet      Code = "not_yet_resumable"    // a fork that has written nothing of its own yet
 	CodeLost        Code = "conversation_gone"    // its conversation is not on disk
 	CodeElsewhere   Code = "conversation_live"    // a process has it open
 	CodeBlockedConv Code = "conversation_blocked" // it is there and cannot be resumed as it is
@@ -117,6 +118,9 @@ func (e *Engine) continuable(ctx context.Context, w *world, seat Seat, last Sess
 	case conv.Exists == Absent && e.neverPrompted(ctx, seat, last):
 		j = wait(CodeNeverAsked, "it was never prompted, so there is no conversation to continue",
 			"`"+CommandLine("rig", "up", rigName, "--fresh-unprompted")+"` starts every such seat anew; or "+freshHint(w, seat))
+	case conv.Exists == Absent && last.Continuity == ContinuityForked && e.askedNothing(ctx, seat, last):
+		j = wait(CodeNotYet, "it was forked and nobody prompted it since, so it has written nothing of its own yet",
+			"its source is untouched: `rig fork` and `rig handover` fork from it again; or "+freshHint(w, seat))
 	case conv.Exists == Absent:
 		j = wait(CodeLost, cmp.Or(conv.Why, "its conversation is not on disk"), "bring its file back, "+again+"; or "+freshHint(w, seat))
 	case conv.Exists == Unknown:
@@ -134,20 +138,25 @@ func (e *Engine) continuable(ctx context.Context, w *world, seat Seat, last Sess
 }
 
 // neverPrompted reports positive evidence that an occupant began a conversation
-// of its own and was never asked anything: its own hooks tell of its start and of
-// no prompt, or it had written nothing when it was stopped; and no sample of it was
-// ever taken. Without evidence the answer is
-// no: a conversation that was lost must not pass for one that never was.
+// of its own and was never asked anything.
 func (e *Engine) neverPrompted(ctx context.Context, seat Seat, last Session) bool {
-	if last.Generation != seat.Generation || seat.ContextDelivered ||
-		(last.Continuity != ContinuityFresh && last.Continuity != ContinuityFreshPrimed) {
+	began := last.Continuity == ContinuityFresh || last.Continuity == ContinuityFreshPrimed
+	return began && e.askedNothing(ctx, seat, last)
+}
+
+// askedNothing reports positive evidence that nobody prompted an occupant: its own
+// hooks tell of its start and of no prompt, or it had written nothing when it was
+// stopped; and no sample of it was ever taken. Without evidence the answer is
+// no: a conversation that was lost must not pass for one that never was.
+func (e *Engine) askedNothing(ctx context.Context, seat Seat, last Session) bool {
+	if last.Generation != seat.Generation || seat.ContextDelivered {
 		return false
 	}
 	used, unwritten := false, false
 	err := e.d.Store.Read(ctx, func(r Reader) error {
 		samples, err := r.UsageSamples(seat.ID, 50)
 		for _, s := range samples {
-			used = used || (s.SessionID == last.ID && s.Known && s.Tokens > 0)
+			used = used || (s.SessionID == last.ID && s.Known && s.Tokens > 0 && last.Continuity != ContinuityForked) // a fork has its source's context
 		}
 		if err == nil {
 			unwritten, err = stoppedUnprompted(r, seat)

@@ -38,6 +38,41 @@ func TestNeverPromptedSeatsNeedOneDecision(t *testing.T) {
 	w.recalls("dev.b", "OTTER")
 }
 
+// TestForkThatNobodyPromptedIsNotYetResumable: Claude Code writes a fork's own conversation with its first prompt. Until then there
+// is nothing to bring back and nothing was lost, and one prompt later there is.
+func TestForkThatNobodyPromptedIsNotYetResumable(t *testing.T) {
+	w := newWorld(t)
+	w.must("up", w.spec("kid", "a:claude-code", "b:claude-code"))
+	w.know("dev.a", "HERON")
+	w.must("handover", "dev.b", "--source", "fork:dev.a", "--reason", "r")
+	w.must("down", "kid")
+	var rep engine.RestoreCheckReport
+	w.into(&rep, "restore-check", "--rig", "kid")
+	if n := len(rep.Rigs); n != 1 {
+		t.Fatalf("%d rigs", n)
+	}
+	for _, s := range rep.Rigs[0].Seats {
+		if want := map[string]engine.Code{"dev-b@kid": engine.CodeNotYet}[s.Seat]; s.Code != want {
+			t.Errorf("%s: %q %s, want %q", s.Seat, s.Code, s.Why, want)
+		}
+	}
+	var rec restoreDoc
+	w.into(&rec, "up", "kid", "--fresh-unprompted")
+	if got := rec.outcomes(); !sameMap(got, map[string]string{"dev-a@kid": "resumed", "dev-b@kid": "awaiting-decision"}) {
+		t.Fatalf("%v: a fork was passed off as something else", got)
+	}
+	w.must("seat", "launch", "dev.b", "--fresh", "--reason", "r")
+	w.must("handover", "dev.b", "--source", "fork:dev.a", "--reason", "again")
+	w.recalls("dev.b", "HERON")
+	w.must("down", "kid")
+	rec = restoreDoc{}
+	w.into(&rec, "up", "kid")
+	if got := rec.outcomes(); !sameMap(got, map[string]string{"dev-a@kid": "resumed", "dev-b@kid": "resumed"}) {
+		t.Fatalf("%v", got)
+	}
+	w.recalls("dev.b", "HERON")
+}
+
 // TestNeverPromptedCodexIsKnownByItsStop: a Codex has no hooks that tell of its start, but one that holds its conversation open
 // and has written nothing was never asked. One whose rollout was deleted under it was.
 func TestNeverPromptedCodexIsKnownByItsStop(t *testing.T) {
