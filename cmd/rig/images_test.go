@@ -237,10 +237,11 @@ func TestImageFilesAreJudgedByThePlan(t *testing.T) {
 	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.Mkdir(folder, 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	before := w.trace()
-	for path, code := range map[string]string{
+	texts := map[string]string{
 		pipe: "artifact_missing", folder: "artifact_missing", w.dir + "/none.md": "artifact_missing", w.write("notes.bin", "b"): "invalid",
-	} {
+	}
+	before := w.trace()
+	for path, code := range texts {
 		args := []string{"agent-image", "create", "dev.a", "--name", "x", "--file", path}
 		if r := w.run(append(args, "--dry-run")...); r.code == 0 || !strings.Contains(r.out, code) {
 			t.Errorf("the dry run with %s: exit %d\n%s%s", path, r.code, r.out, r.err)
