@@ -299,12 +299,12 @@ func (c *checker) report() RestoreCheckReport {
 	}
 	for _, rig := range r.Rigs {
 		for _, s := range rig.Seats {
-			switch s.Status {
-			case CheckRed:
-				r.Seats.Not++
-			case CheckUnknown:
+			switch {
+			case s.Status == CheckUnknown:
 				r.Seats.Unknown++
-			case CheckGreen, CheckYellow:
+			case s.Status == CheckRed, s.Action == string(ContinuityAwaiting): // it would wait for a person
+				r.Seats.Not++
+			default:
 				r.Seats.Restorable++
 			}
 		}

@@ -22,7 +22,7 @@ func TestNeverPromptedSeatsNeedOneDecision(t *testing.T) {
 	w.know("dev.b", "OTTER")
 	w.reboot()
 	var rep engine.RestoreCheckReport
-	if r := w.into(&rep, "restore-check", "--full"); r.code != 0 || rep.Verdict != engine.VerdictCaveats {
+	if r := w.into(&rep, "restore-check", "--full"); r.code != 0 || rep.Verdict != engine.VerdictCaveats || rep.Seats != (engine.SeatCounts{Restorable: 1, Not: 1}) {
 		t.Errorf("exit %d\n%s", r.code, r.out)
 	}
 	var rec restoreDoc
