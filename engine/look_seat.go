@@ -120,5 +120,18 @@ func (o *observer) read(ctx context.Context, p *Probe, b Binding) reading {
 		return reading{}
 	}
 	p.Screen = o.screens[p.Seat.ID]
-	return reading{rt: rt, activity: rt.Activity(ctx, *p), usage: rt.Usage(ctx, *p), identity: o.e.paneIdentity(*p, b, o.e.glance)}
+	var got reading
+	err = o.e.contain("look", p.Address, func() error {
+		got = reading{activity: rt.Activity(ctx, *p), usage: rt.Usage(ctx, *p), identity: o.e.paneIdentity(*p, b, o.e.glance)}
+		return nil
+	})
+	if err != nil {
+		e := AsError(err)
+		got = reading{
+			activity: Activity{Reading: Reading{State: ActivityUnknown, Why: e.Msg, Code: e.Code, Source: "rig", At: p.Now, Confidence: ConfidenceNone}},
+			usage:    Usage{Note: e.Msg}, identity: PaneIdentity{Session: p.Session.ID, Pane: p.Pane.ID, Why: e.Msg},
+		}
+	}
+	got.rt = rt
+	return got
 }

@@ -156,7 +156,8 @@ func (r *run) step(ctx context.Context, s Step) error {
 	if x.commit != nil {
 		return r.commitStep(ctx, x, s)
 	}
-	ev, err := x.do(ctx, r, s)
+	var ev Evidence
+	err := r.e.contain("step "+s.ID, s.Seat, func() (err error) { ev, err = x.do(ctx, r, s); return err })
 	if err != nil {
 		if jerr := r.note(ctx, s, StepFailed, ev, err); jerr != nil {
 			return errors.Join(err, jerr)
@@ -178,8 +179,8 @@ func (r *run) commitStep(ctx context.Context, x executor, s Step) error {
 	var ev Evidence
 	var op Operation
 	err := r.lease.fenced(context.WithoutCancel(ctx), func(tx Tx) error {
-		var err error
-		if ev, err = x.commit(ctx, r, s, tx); err != nil {
+		err := r.e.contain("step "+s.ID, s.Seat, func() (err error) { ev, err = x.commit(ctx, r, s, tx); return err })
+		if err != nil {
 			return err
 		}
 		r.mu.Lock()
@@ -220,7 +221,7 @@ func (r *run) unwind(ctx context.Context, steps []Step) {
 			continue
 		}
 		state := StepUndone
-		err := x.undo(ctx, r, s)
+		err := r.e.contain("undo of step "+s.ID, s.Seat, func() error { return x.undo(ctx, r, s) })
 		if err != nil {
 			state = StepUnknown
 			r.warn("could not undo “" + s.Title + "”: " + err.Error())

@@ -229,8 +229,26 @@ func (w *world) remove() {
 		}
 	}
 	w.killLeft()
+	w.lastWords()
 	if err := os.RemoveAll(w.dir); err != nil {
 		w.t.Logf("remove %s: %v", w.dir, err)
+	}
+}
+
+// lastWords logs, of a test that failed, what the detached processes wrote: one that
+// dies says why only there.
+func (w *world) lastWords() {
+	if !w.t.Failed() {
+		return
+	}
+	logs, err := filepath.Glob(filepath.Join(w.dir, "rig", "logs", "*.log"))
+	if err != nil {
+		return
+	}
+	for _, path := range logs {
+		if b, err := os.ReadFile(path); err == nil && len(b) > 0 {
+			w.t.Logf("%s:\n%s", filepath.Base(path), b[max(0, len(b)-8<<10):])
+		}
 	}
 }
 

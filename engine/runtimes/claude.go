@@ -171,7 +171,7 @@ func (c *Claude) entry(p engine.Probe) (e claudeEntry, ok bool, why string) {
 		}
 		return e, false, "the process is gone"
 	}
-	tree, err := c.cfg.Procs.Tree(pid)
+	tree, err := c.cfg.Procs.treeOf(pid, start)
 	if err != nil {
 		return e, false, "the process table cannot be read"
 	}

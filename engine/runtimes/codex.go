@@ -185,9 +185,12 @@ func (c *Codex) thread(p engine.Probe) (t codexThread, ok bool, why string) {
 		}
 		return t, false, "the process is gone"
 	}
-	tree, err := c.cfg.Procs.Tree(pid)
+	tree, err := c.cfg.Procs.treeOf(pid, start)
 	if err != nil {
 		return t, false, "the process table cannot be read"
+	}
+	if len(tree) == 0 { // it ended since that look
+		return t, false, "the process is gone"
 	}
 	t = codexThread{pid: tree[0].PID, start: tree[0].Start, locks: locks, looked: p.Now}
 	why = "the process holds no conversation of " + home + " open"

@@ -225,3 +225,32 @@ func TestCodexLockHolder(t *testing.T) {
 		t.Errorf("a lock file that was left behind: %+v", st)
 	}
 }
+
+// TestCodexThatEndsUnderTheLook: the process was there a moment ago and its tree is
+// not any more. That is an answer, not a fault.
+func TestCodexThatEndsUnderTheLook(t *testing.T) {
+	rt := NewCodex(testConfig(t))
+	p := codexProbe(t, t.TempDir(), lock1)
+	gone, err := os.FindProcess(p.Run.PID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, ok, err := rt.cfg.Procs.Info(p.Run.PID)
+	if err != nil || !ok {
+		t.Fatalf("%v %v", ok, err)
+	}
+	if err := gone.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "it has ended", func() bool {
+		_, there, err := readProcess(p.Run.PID)
+		return err == nil && !there
+	})
+	rt.cfg.Procs.seen.put(p.Run.PID, sighting{before, true, time.Now().Add(time.Hour)}) // the look of a moment ago
+	if id := rt.Identify(t.Context(), p); id.Proven || id.Why == "" {
+		t.Errorf("identity: %+v", id)
+	}
+	if got := rt.Ready(t.Context(), p); got.State == engine.ReadyYes {
+		t.Errorf("readiness: %+v", got)
+	}
+}

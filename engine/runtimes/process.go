@@ -126,6 +126,16 @@ func (ps *Processes) Alive(pid int, start string) (bool, error) {
 // few file reads per process on Linux.
 func (*Processes) Tree(root int) ([]Process, error) { return walkTree(root, nil) }
 
+// treeOf is Tree of the very process that started at start; nothing when that one is
+// gone, whoever has its number now.
+func (ps *Processes) treeOf(pid int, start string) ([]Process, error) {
+	tree, err := ps.Tree(pid)
+	if len(tree) > 0 && start != "" && tree[0].Start != start {
+		return nil, err
+	}
+	return tree, err
+}
+
 // walkTree is Tree without the branches that leave out names.
 func walkTree(root int, leaveOut func(pid int) bool) ([]Process, error) {
 	p, ok, err := readProcess(root)
