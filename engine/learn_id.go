@@ -51,9 +51,8 @@ func (r *run) lastLook(ctx context.Context, s Step, session Session, at where) (
 		r.e.learnIDs(ctx, w, []Seat{seat}, r.looker())
 		session = w.latest[seat.ID]
 	}
-	t := target{seat: Seat{ID: session.SeatID, Runtime: session.Runtime, Generation: session.Generation}, session: session, address: s.Seat, pane: at.pane, rt: rt}
-	id := rt.Identify(ctx, t.probe(r.e, nil))
-	return id.Proven && id.Unwritten && SameNativeID(id.Token.Reveal(), session.Token.Reveal())
+	seat := Seat{ID: session.SeatID, Runtime: session.Runtime, Generation: session.Generation}
+	return r.e.unwritten(ctx, target{seat: seat, session: session, address: s.Seat, pane: at.pane, rt: rt})
 }
 
 // stoppedUnprompted reports that the stop of an occupant found it never prompted.

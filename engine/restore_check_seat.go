@@ -92,7 +92,7 @@ func (k *seatCheck) conversation(ctx context.Context) (fresh bool) {
 	source := cmp.Or(j.conv.Path, "record")
 	switch {
 	case j.code == CodeNeverAsked:
-		k.add("conversation", CheckYellow, j.why, "hooks", j.hint)
+		k.add("conversation", CheckRed, j.why, "the client and its hooks", j.hint)
 		return false
 	case j.conv.Exists == Unknown && j.code == CodeUnavailable:
 		k.out.Action = "unknown"

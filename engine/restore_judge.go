@@ -115,7 +115,7 @@ func (e *Engine) continuable(ctx context.Context, w *world, seat Seat, last Sess
 	case conv.Live && now:
 		j = wait(CodeElsewhere, fmt.Sprintf("its conversation is open in process %d", conv.LivePID),
 			fmt.Sprintf("end process %d, %s; or %s", conv.LivePID, again, freshHint(w, seat)))
-	case conv.Exists == Absent && e.neverPrompted(ctx, seat, last):
+	case conv.Exists == Absent && e.neverPrompted(ctx, w, seat, last):
 		j = wait(CodeNeverAsked, "it was never prompted, so there is no conversation to continue",
 			"`"+CommandLine("rig", "up", rigName, "--fresh-unprompted")+"` starts every such seat anew; or "+freshHint(w, seat))
 	case conv.Exists == Absent && last.Continuity == ContinuityForked && e.askedNothing(ctx, seat, last):
@@ -139,9 +139,27 @@ func (e *Engine) continuable(ctx context.Context, w *world, seat Seat, last Sess
 
 // neverPrompted reports positive evidence that an occupant began a conversation
 // of its own and was never asked anything.
-func (e *Engine) neverPrompted(ctx context.Context, seat Seat, last Session) bool {
+func (e *Engine) neverPrompted(ctx context.Context, w *world, seat Seat, last Session) bool {
 	began := last.Continuity == ContinuityFresh || last.Continuity == ContinuityFreshPrimed
-	return began && e.askedNothing(ctx, seat, last)
+	return began && (e.askedNothing(ctx, seat, last) || e.holdsUnwritten(ctx, w, seat, last))
+}
+
+// holdsUnwritten reports that the occupant runs, holds the conversation on record
+// open and has written nothing of it.
+func (e *Engine) holdsUnwritten(ctx context.Context, w *world, seat Seat, last Session) bool {
+	at := w.locate(seat.ID)
+	rt, err := e.runtime(seat.Runtime)
+	if err != nil || at.presence != Present || at.dead || last.Generation != seat.Generation || seat.ContextDelivered {
+		return false
+	}
+	return e.unwritten(ctx, target{seat: seat, session: last, address: w.address(seat), pane: at.pane, rt: rt})
+}
+
+// unwritten asks a running client whether it holds the conversation on record open and
+// has written nothing of it.
+func (e *Engine) unwritten(ctx context.Context, t target) bool {
+	id := t.rt.Identify(ctx, t.probe(e, nil))
+	return id.Proven && id.Unwritten && SameNativeID(id.Token.Reveal(), t.session.Token.Reveal())
 }
 
 // askedNothing reports positive evidence that nobody prompted an occupant: its own

@@ -209,7 +209,7 @@ var checkSigns = map[engine.CheckStatus]string{
 }
 
 func printRestoreCheck(out io.Writer, rep engine.RestoreCheckReport) {
-	fmt.Fprintf(out, "%s — if this machine rebooted now: %s would come back, %d need a decision or repair, %d cannot be told\n",
+	fmt.Fprintf(out, "%s — if this machine rebooted now: %s would come back · to decide or repair: %d · cannot be told: %d\n",
 		rep.Verdict, engine.Counted(rep.Seats.Restorable, "seat"), rep.Seats.Not, rep.Seats.Unknown)
 	rows := [][]string{}
 	for _, r := range rep.Rigs {

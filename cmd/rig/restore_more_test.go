@@ -22,7 +22,7 @@ func TestNeverPromptedSeatsNeedOneDecision(t *testing.T) {
 	w.know("dev.b", "OTTER")
 	w.reboot()
 	var rep engine.RestoreCheckReport
-	if r := w.into(&rep, "restore-check", "--full"); r.code != 0 || rep.Verdict != engine.VerdictCaveats || rep.Seats != (engine.SeatCounts{Restorable: 1, Not: 1}) {
+	if r := w.into(&rep, "restore-check", "--full"); r.code != 1 || rep.Verdict != engine.VerdictNotRestorable || rep.Seats != (engine.SeatCounts{Restorable: 1, Not: 1}) {
 		t.Errorf("exit %d\n%s", r.code, r.out)
 	}
 	var rec restoreDoc
@@ -36,6 +36,41 @@ func TestNeverPromptedSeatsNeedOneDecision(t *testing.T) {
 		t.Fatalf("%v", got)
 	}
 	w.recalls("dev.b", "OTTER")
+}
+
+// TestRestoreCheckSaysWhatUpWillSay: seats that run and were never prompted have nothing to lose. The check says so while they
+// run, after they stopped, and the restore says the same.
+func TestRestoreCheckSaysWhatUpWillSay(t *testing.T) {
+	w := newWorld(t)
+	w.must("up", w.spec("new", "a:claude-code", "b:codex", "c:codex", "sh:terminal"))
+	w.know("dev.c", "OTTER")
+	lost := w.conversationFile(".codex/sessions/*/*/*/rollout-*.jsonl")
+	check := func(when string, c engine.Code) {
+		t.Helper()
+		var rep engine.RestoreCheckReport
+		r := w.into(&rep, "restore-check")
+		if r.code != 1 || rep.Verdict != engine.VerdictNotRestorable || len(rep.Rigs) != 1 {
+			t.Fatalf("%s: exit %d\n%s", when, r.code, r.out)
+		}
+		for _, s := range rep.Rigs[0].Seats {
+			if want := map[string]engine.Code{"dev-a@new": engine.CodeNeverAsked, "dev-b@new": engine.CodeNeverAsked, "dev-c@new": c}[s.Seat]; s.Code != want || want != "" && s.Remedy == "" {
+				t.Errorf("%s: %s: %q %s, want %q", when, s.Seat, s.Code, s.Why, want)
+			}
+		}
+	}
+	check("they run", "")
+	if err := os.Remove(lost); err != nil {
+		t.Fatal(err)
+	}
+	check("a rollout was deleted under its client", engine.CodeLost)
+	w.must("down", "new")
+	check("they were stopped", engine.CodeLost)
+	var rec restoreDoc
+	r := w.into(&rec, "up", "new")
+	want := map[string]string{"dev-a@new": "awaiting-decision", "dev-b@new": "awaiting-decision", "dev-c@new": "awaiting-decision", "dev-sh@new": "fresh-primed"}
+	if got := rec.outcomes(); r.code != 1 || !sameMap(got, want) {
+		t.Fatalf("exit %d, %v", r.code, got)
+	}
 }
 
 // TestForkThatNobodyPromptedIsNotYetResumable: Claude Code writes a fork's own conversation with its first prompt. Until then there

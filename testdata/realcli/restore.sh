@@ -141,8 +141,12 @@ team mute . >mute.yaml
 does 'two agents that nobody prompts' up mute.yaml --json
 settled dev-impl@mute
 settled dev-qa@mute
+R restore-check --rig mute --json
+at_once 'while they run, the check exits with 1: neither would come back without a word' '[ "'$?'" = 1 ]'
+at_once 'and both are known as never prompted while they run' '[ "$(reason dev-impl@mute)$(reason dev-qa@mute)" = never_promptednever_prompted ]'
 does 'they go down' down mute --json
 R restore-check --rig mute --json
+at_once 'the check exits with 1' '[ "'$?'" = 1 ]'
 at_once 'both are known as never prompted' '[ "$(reason dev-impl@mute)$(reason dev-qa@mute)" = never_promptednever_prompted ]'
 R up mute --json
 at_once 'neither is started without a word' '[ "$(outcome dev-impl@mute)$(outcome dev-qa@mute)" = awaiting-decisionawaiting-decision ]'
