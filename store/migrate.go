@@ -200,13 +200,9 @@ func migrateTo(ctx context.Context, h *sql.DB, version int, name string) error {
 // The file gets its name by a link: a descriptor that this process closed on a
 // file which SQLite has open would drop SQLite's locks.
 func ensureFile(path string) error {
-	info, err := os.Stat(path)
+	_, err := os.Stat(path)
 	if err == nil {
-		if info.IsDir() {
-			return engine.Errorf(engine.CodeInvalid, "this is a folder").On("open record", path).
-				WithHint("name a file for the record")
-		}
-		return nil
+		return refuseFolder(path)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return wrap(path, "open record", err)
@@ -214,6 +210,16 @@ func ensureFile(path string) error {
 	if err := makeFile(path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return engine.Errorf(engine.CodeRecordReadOnly, "the record cannot be created").On("open record", path).Wrap(err).
 			WithHint("make the folder writable for this user, or set RIG_HOME to one that is")
+	}
+	return nil
+}
+
+// refuseFolder says so where a folder stands in the place of the record: SQLite calls
+// that a failing disk.
+func refuseFolder(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return engine.Errorf(engine.CodeInvalid, "this is a folder, and not a record").On("open record", path).
+			WithHint("move it away, or set RIG_HOME to another folder")
 	}
 	return nil
 }

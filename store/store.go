@@ -74,6 +74,9 @@ func Open(path string) (*DB, error) {
 // would; a file that appears later is found by the next Read. Write always
 // says CodeRecordReadOnly.
 func OpenReadOnly(path string) (*DB, error) {
+	if err := refuseFolder(path); err != nil {
+		return nil, err
+	}
 	db, err := newDB(path, true)
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,16 +17,12 @@ import (
 type cli struct {
 	out, err io.Writer
 	json     bool
-	code     int // exit code of a verb that ended without an error
+	begun    bool // the body of a verb was entered: what fails from now on is no usage error
+	code     int  // exit code of a verb that ended without an error
 }
 
 // errShown ends a verb that has printed its own error.
 var errShown = errors.New("shown")
-
-// usageError marks what cobra says about flags and arguments.
-type usageError struct{ err error }
-
-func (u usageError) Error() string { return u.err.Error() }
 
 func runCLI(ctx context.Context, args []string) int {
 	c := &cli{}
@@ -41,18 +38,44 @@ func runCLI(ctx context.Context, args []string) int {
 	case errors.Is(err, errShown):
 		return c.code
 	}
-	var u usageError
 	var e *engine.Error
-	if !errors.As(err, &e) && (errors.As(err, &u) || isUsage(err)) {
+	if !c.begun && !errors.As(err, &e) { // cobra refused the command line itself, maybe before it came to --json
+		c.json = c.json || slices.Contains(args, "--json")
 		err = engine.Errorf(engine.CodeInvalid, "%s", err.Error()).WithHint("`rig help` and `rig VERB --help` show the usage")
 	}
 	return c.fail(err)
 }
 
-// isUsage reports whether cobra refused the command line itself.
-func isUsage(err error) bool {
-	var e *engine.Error
-	return !errors.As(err, &e)
+// noSuchVerb refuses a word where the name of a verb stands, and names what was
+// probably meant.
+func noSuchVerb(cmd *cobra.Command, words []string) error {
+	if len(words) == 0 {
+		return nil
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	hint := "`" + cmd.CommandPath() + " --help` lists them"
+	if near := cmd.SuggestionsFor(words[0]); len(near) > 0 {
+		hint = "did you mean `" + cmd.CommandPath() + " " + strings.Join(near, "` or `"+cmd.CommandPath()+" ") + "`?"
+	}
+	return engine.Errorf(engine.CodeInvalid, "%s has no verb %q", cmd.CommandPath(), words[0]).WithHint("%s", hint)
+}
+
+// marked makes the bodies of a verb and of those below it say that they were entered.
+// A verb that only has verbs below it prints its help, and takes no other word.
+func (c *cli) marked(cmd *cobra.Command) *cobra.Command {
+	if cmd.HasSubCommands() && cmd.RunE == nil {
+		cmd.Args, cmd.RunE = noSuchVerb, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
+	if body := cmd.RunE; body != nil {
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			c.begun = true
+			return body(cmd, args)
+		}
+	}
+	for _, below := range cmd.Commands() {
+		c.marked(below)
+	}
+	return cmd
 }
 
 // root makes the command line. Where the words begin with the name of a verb only
@@ -63,11 +86,10 @@ func (c *cli) root(args ...string) *cobra.Command {
 		Use: "rig", Short: "Keep the seats of your agent teams alive, and tell the truth about them",
 		Long:          "rig runs teams of coding agents in tmux. Without a verb it opens the console.",
 		SilenceErrors: true, SilenceUsage: true, Version: buildName(),
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.tui(cmd.Context(), tuiFlags{}) },
+		Args: noSuchVerb,
+		RunE: func(cmd *cobra.Command, _ []string) error { c.begun = true; return c.tui(cmd.Context(), tuiFlags{}) },
 	}
 	root.PersistentFlags().BoolVar(&c.json, "json", false, "print one JSON document")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.SetVersionTemplate("rig {{.Version}}\n")
 	root.AddGroup(
 		&cobra.Group{ID: "life", Title: "Bring up, take down:"},
@@ -83,7 +105,7 @@ func (c *cli) root(args ...string) *cobra.Command {
 		}
 	}
 	for _, v := range verbs {
-		cmd := v.make()
+		cmd := c.marked(v.make())
 		cmd.GroupID = v.group
 		root.AddCommand(cmd)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 func (c *cli) contextCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "context", Short: "What a seat keeps for its next occupant, and what its project declares", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "context", Short: "What a seat keeps for its next occupant, and what its project declares"}
 	cmd.AddCommand(c.recapWriteCmd(), c.contextGetCmd(), c.workInstallCmd())
 	return cmd
 }

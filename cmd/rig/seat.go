@@ -14,7 +14,7 @@ import (
 )
 
 func (c *cli) seatCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "seat", Short: "Look at one seat, and act on it alone", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "seat", Short: "Look at one seat, and act on it alone"}
 	cmd.AddCommand(c.seatStatusCmd(), c.switchClientCmd(), c.handoverCmd())
 	cmd.AddCommand(c.seatVerbs()...)
 	return cmd

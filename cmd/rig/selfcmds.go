@@ -10,7 +10,7 @@ import (
 )
 
 func (c *cli) specCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "spec", Short: "Check, preview and list rig specs", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "spec", Short: "Check, preview and list rig specs"}
 	var agent bool
 	schema := &cobra.Command{
 		Use: "schema", Short: "The JSON Schema of a rig spec, for your editor", Args: cobra.NoArgs,

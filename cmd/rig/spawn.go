@@ -49,10 +49,19 @@ func (s spawner) Spawn(_ context.Context, t engine.Ticket) error {
 }
 
 func (s spawner) openLog(opID string) (*os.File, error) {
-	if err := os.MkdirAll(s.paths.logs(), 0o700); err != nil {
-		return nil, err
+	err := os.MkdirAll(s.paths.logs(), 0o700)
+	if err == nil {
+		var f *os.File
+		if f, err = os.OpenFile(filepath.Join(s.paths.logs(), "op-"+opID+".log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err == nil {
+			return f, nil
+		}
 	}
-	return os.OpenFile(filepath.Join(s.paths.logs(), "op-"+opID+".log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	return nil, s.unwritable(s.paths.logs(), err)
+}
+
+// unwritable says that a folder of ours cannot be written.
+func (spawner) unwritable(dir string, err error) error {
+	return engine.Errorf(engine.CodeRecordReadOnly, "%s cannot be written", dir).Wrap(err).WithHint("set RIG_HOME to a folder that you may write")
 }
 
 // ticketFile is a ticket with the directory that relative paths mean.
@@ -64,7 +73,7 @@ type ticketFile struct {
 func (s spawner) writeTicket(t engine.Ticket) (string, error) {
 	dir := filepath.Join(s.paths.home, "run")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", engine.Errorf(engine.CodeRecordReadOnly, "%s cannot be written", dir).Wrap(err).WithHint("set RIG_HOME to a folder that you may write")
+		return "", s.unwritable(dir, err)
 	}
 	cwd, err := os.Getwd()
 	if err != nil {

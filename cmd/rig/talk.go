@@ -115,7 +115,7 @@ func (c *cli) explainCmd() *cobra.Command {
 }
 
 func (c *cli) opCmd() *cobra.Command {
-	cmd := &cobra.Command{Use: "op", Short: "Operations and their journals", Args: cobra.NoArgs}
+	cmd := &cobra.Command{Use: "op", Short: "Operations and their journals"}
 	var open bool
 	list := &cobra.Command{
 		Use: "list", Short: "Operations, newest first", Args: cobra.NoArgs,
@@ -130,11 +130,14 @@ func (c *cli) opCmd() *cobra.Command {
 				return err
 			}
 			if c.json {
+				if ops == nil {
+					ops = []engine.Operation{}
+				}
 				return c.print(map[string]any{"operations": ops})
 			}
 			rows := [][]string{{"ID", "VERB", "TARGET", "STATE", "BY", "STARTED"}}
 			for _, op := range ops {
-				rows = append(rows, []string{op.ID, string(op.Verb), plain(op.Target), string(op.State), plain(op.Operator), op.StartedAt.Local().Format("15:04:05")})
+				rows = append(rows, []string{op.ID, string(op.Verb), plain(op.Target), string(op.State), plain(op.Operator), op.StartedAt.Local().Format("2006-01-02 15:04:05")})
 			}
 			table(c.out, rows)
 			return nil
