@@ -196,8 +196,7 @@ func (c *cli) contextGetCmd() *cobra.Command {
 					packet.Kept
 				}{true, in.Address, k})
 			}
-			_, err = io.WriteString(c.out, c.markdown(strings.TrimRight(k.Text, "\n")+"\n"))
-			return err
+			return c.page(strings.TrimRight(k.Text, "\n") + "\n")
 		},
 	}
 	cmd.Flags().StringVar(&seat, "seat", "", "the `seat` (default: the one you sit in)")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"os"
 	"regexp"
 	"strings"
@@ -15,16 +16,21 @@ const maxMeasure = 100
 // listMark is what a list item or a row of the footer begins with.
 var listMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:- \[[ x]\] |[-*] |\d+\. )`) })
 
-// markdown renders a text for the terminal on standard output: headings stand out,
-// items hang, lines break between words. Without a terminal, and for a script, the
-// text stays as it is; NO_COLOR leaves the layout. The text holds no control
-// characters: whoever made it has taken them out.
-func (c *cli) markdown(text string) string {
-	width := c.outWidth()
-	if width == 0 {
-		return text
+// page prints a text that a person reads. Where standard output is a terminal it is
+// rendered: headings stand out, items hang, lines break between words; NO_COLOR
+// leaves the layout. In a pipe it stays as it is.
+func (c *cli) page(text string) error {
+	if !isTerminal(os.Stdout) {
+		_, err := io.WriteString(c.out, text)
+		return err
 	}
-	return renderMarkdown(text, min(max(width-2, 20), maxMeasure), os.Getenv("NO_COLOR") == "")
+	var inert strings.Builder // what drives a terminal is taken out before our own sequences go in
+	if _, err := io.WriteString(cleanWriter{&inert, nil}, text); err != nil {
+		return err
+	}
+	width := min(max(terminalWidth(os.Stdout)-2, 20), maxMeasure)
+	_, err := io.WriteString(os.Stdout, renderMarkdown(inert.String(), width, os.Getenv("NO_COLOR") == ""))
+	return err
 }
 
 func renderMarkdown(text string, width int, color bool) string {

@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -245,8 +243,7 @@ func (c *cli) packetReadCmd() *cobra.Command {
 				_, err = c.out.Write(raw)
 				return err
 			}
-			_, err = io.WriteString(c.out, c.markdown(p.Text()))
-			return err
+			return c.page(p.Text())
 		},
 	}
 }
@@ -278,7 +275,7 @@ func (c *cli) packetValidateCmd() *cobra.Command {
 			if !rep.Valid {
 				verdict = "not valid"
 			}
-			fmt.Fprintf(c.out, "%s: %d errors, %d warnings\n", verdict, errors, len(rep.Errors)-errors)
+			fmt.Fprintf(c.out, "%s: %s, %s\n", verdict, engine.Counted(errors, "error"), engine.Counted(len(rep.Errors)-errors, "warning"))
 			table(c.out, rows)
 			return nil
 		},
@@ -293,13 +290,4 @@ func (c *cli) packetSchemaCmd() *cobra.Command {
 			return err
 		},
 	}
-}
-
-// outWidth is how wide the terminal on standard output is, 0 when there is none.
-func (c *cli) outWidth() int {
-	f, ok := c.out.(*os.File)
-	if !ok || !isTerminal(f) {
-		return 0
-	}
-	return terminalWidth(f)
 }

@@ -52,7 +52,7 @@ func TestRestorePacketVerbs(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := w.run("restore-packet", "validate", dir)
-	if r.code != 1 || !strings.Contains(r.out, "not valid: 1 errors") || !strings.Contains(r.out, packet.LatestName) {
+	if r.code != 1 || !strings.Contains(r.out, "not valid: 1 error, 0 warnings") || !strings.Contains(r.out, packet.LatestName) {
 		t.Errorf("validate of a damaged packet: exit %d\n%s%s", r.code, r.out, r.err)
 	}
 	if out := w.must("restore-packet", "schema"); out != string(packet.Schema) {
@@ -133,5 +133,26 @@ func TestMarkdownInATerminal(t *testing.T) {
 	}
 	if got := renderMarkdown("# T\n", 20, true); got != "\x1b[1;4mT\x1b[0m\n" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestPacketIsRenderedInATerminal: on a terminal a packet and a recap are laid out for a person. In a pipe they are the text as
+// it is, and nothing in them drives a terminal either way.
+func TestPacketIsRenderedInATerminal(t *testing.T) {
+	w := newWorld(t)
+	w.must("up", w.spec("pk", "impl:claude-code"))
+	w.must("context", "recap-write", "--seat", "dev.impl", "--file", w.write("recap.md", "# Herons\n\n## Decisions\n\n- count \x1b[31mthem\x1b[2J\n- [ ] later\n"))
+	w.tmux("new-session", "-d", "-s", "reader", "-x", "60", "-y", "20", "'"+w.self()+"' context get seat:RECAP.md --seat dev.impl; cat")
+	var screen string
+	w.eventually("the recap is on the screen", func() (bool, string) {
+		screen = w.tmux("capture-pane", "-p", "-e", "-t", "=reader:")
+		return strings.Contains(screen, "later"), screen
+	})
+	lines := strings.Split(screen, "\n")
+	if !strings.HasPrefix(lines[0], "\x1b[1m\x1b[4mHerons") && !strings.HasPrefix(lines[0], "\x1b[1;4mHerons") || strings.Contains(screen, "# ") || strings.Contains(screen, "\x1b[31m") || !strings.Contains(screen, "☐ later") || !strings.Contains(screen, "• count ") {
+		t.Errorf("%q", screen)
+	}
+	if text := w.must("context", "get", "seat:RECAP.md", "--seat", "dev.impl"); !strings.Contains(text, "# Herons\n") || !strings.Contains(text, "- [ ] later") || strings.Contains(text, "\x1b") {
+		t.Errorf("%q", text)
 	}
 }
