@@ -75,7 +75,7 @@ func (c *cli) showCompactPlan(p *engine.CompactPlan) {
 	fmt.Fprintln(c.out, "policy: one seat at a time, an operator's word for each, no automatic compaction from here")
 	fmt.Fprintf(c.out, "thresholds: %d tokens, %g %% of the seat's own window\n", p.Policy.Tokens, threshold(p.Policy.Percent))
 	s := p.Summary
-	fmt.Fprintf(c.out, "seats: %d candidates | %d blocked | %d skipped\n\n", s.CandidateCount, s.BlockedCount, s.SkippedCount)
+	fmt.Fprintf(c.out, "seats: %d candidates | %d blocked | %d skipped%s\n\n", s.CandidateCount, s.BlockedCount, s.SkippedCount, skipReasons(p.Skipped))
 	fmt.Fprintln(c.out, "recommended order:")
 	if len(p.RecommendedOrder) == 0 {
 		fmt.Fprintln(c.out, "  none")
@@ -91,6 +91,18 @@ func (c *cli) showCompactPlan(p *engine.CompactPlan) {
 	c.compactEntries("candidates:", p.Candidates)
 	c.compactEntries("blocked:", p.Blocked)
 	fmt.Fprintln(c.out, "\nnext: rig compact <seat>, one seat at a time; skill claude-compaction-restore describes the restore")
+}
+
+// skipReasons counts why seats were skipped.
+func skipReasons(list []engine.CompactEntry) string {
+	counts := map[string]int{}
+	for i := range list {
+		counts[list[i].Reason]++
+	}
+	if len(counts) == 0 {
+		return ""
+	}
+	return " (" + countsText(counts) + ")"
 }
 
 // threshold undoes the stand-in for a threshold of 0.

@@ -57,6 +57,9 @@ func demoGuard(args []string) int {
 // endDetached kills the processes of operations, which sit in no pane and could
 // bring the server back, and gives what they were.
 func (d *demoRig) endDetached(ctx context.Context) (procs []runtimes.Process) {
+	if os.Getenv("RIG_HOME") != d.rigHome { // not in the demo's world: that record is somebody's own
+		return nil
+	}
 	a, err := openApp(appRead)
 	if err != nil {
 		return nil

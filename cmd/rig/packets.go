@@ -209,7 +209,7 @@ func (c *cli) packetWritten(res packet.Result) {
 		fmt.Fprintf(c.err, "  line %d was skipped: %s\n", s.Line, plain(s.Reason))
 	}
 	if more := res.SkippedTotal - len(res.Skipped); more > 0 {
-		fmt.Fprintf(c.err, "  %d more lines were skipped\n", more)
+		fmt.Fprintf(c.err, "  %s more skipped\n", engine.Counted(more, "line"))
 	}
 }
 
