@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -106,8 +108,15 @@ func clientCheck(ctx context.Context, name, env string, conf []string) check {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	b, err := exec.CommandContext(ctx, words[0], append(append([]string{}, words[1:]...), "--version")...).Output()
-	if err != nil {
-		return check{name, "yellow", words[0] + " was not found", "install it, or set " + name + ".command; seats of that runtime cannot start without it"}
+	hint := "install it, or set " + name + ".command; seats of that runtime cannot start without it"
+	switch {
+	case err == nil:
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
+		return check{name, "yellow", words[0] + " was not found", hint}
+	case ctx.Err() != nil:
+		return check{name, "yellow", words[0] + " is there, and did not say its version in time", "run `" + engine.CommandLine(words...) + " --version` yourself"}
+	default:
+		return check{name, "yellow", words[0] + " is there, and does not say its version: " + err.Error(), "run `" + engine.CommandLine(words...) + " --version` yourself"}
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(string(b)), "\n")
 	return check{Name: name, Status: "green", Found: line}
@@ -160,7 +169,7 @@ func recordChecks(ctx context.Context) []check {
 	a, err := openApp(appRead)
 	if err != nil {
 		status := "unknown"
-		if engine.CodeOf(err) == engine.CodeInvalid {
+		if code := engine.CodeOf(err); code == engine.CodeInvalid || code == engine.CodeRecordDamaged {
 			status = "red"
 		}
 		return []check{{"record", status, err.Error(), hintOf(err)}}
@@ -276,7 +285,8 @@ func savedCheck(ctx context.Context, a *app, f *engine.Fleet) (check, bool) {
 }
 
 func hintOf(err error) string {
-	if e, ok := err.(*engine.Error); ok { //nolint:errorlint // only a hint
+	var e *engine.Error
+	if errors.As(err, &e) {
 		return e.Hint
 	}
 	return ""

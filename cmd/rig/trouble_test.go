@@ -47,3 +47,30 @@ func TestUsageErrorsPointAtTheHelp(t *testing.T) {
 		t.Errorf("exit %d: %s%s", r.code, r.out, r.err)
 	}
 }
+
+// TestDoctorTellsWhatIsBroken: a client that is there and fails is not called missing, and a damaged record is red.
+func TestDoctorTellsWhatIsBroken(t *testing.T) {
+	w := newWorld(t)
+	bad := w.write("bin/claude", "#!/bin/sh\nexit 3\n")
+	if err := os.Chmod(bad, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.setenv("RIG_CLAUDE_COMMAND", bad)
+	w.setenv("RIG_CODEX_COMMAND", filepath.Join(w.dir, "nowhere"))
+	w.write("rig/rig.db", strings.Repeat("no record ", 1000))
+	var doc struct{ Checks []check }
+	r := w.into(&doc, "doctor")
+	seen := map[string]check{}
+	for _, k := range doc.Checks {
+		seen[k.Name] = k
+	}
+	if k := seen["claude"]; k.Status != "yellow" || !strings.Contains(k.Found, "exit status 3") || k.Hint == "" {
+		t.Errorf("%+v", k)
+	}
+	if k := seen["codex"]; k.Status != "yellow" || !strings.Contains(k.Found, "was not found") {
+		t.Errorf("%+v", k)
+	}
+	if k := seen["record"]; k.Status != "red" || k.Hint == "" || r.code != 1 {
+		t.Errorf("exit %d: %+v", r.code, k)
+	}
+}
