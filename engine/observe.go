@@ -245,7 +245,7 @@ func (o *observer) probes(w *world, now time.Time, all bool) []*Probe {
 			delete(o.looked, s.ID)
 			continue
 		}
-		due := all || !o.moved[s.ID].Equal(at.pane.Activity) || o.looked[s.ID].IsZero() || o.unsettled(s.ID, at.pane)
+		due := all && !o.restful(s, w.latest[s.ID].ID, at.pane.ID, now) || !o.moved[s.ID].Equal(at.pane.Activity) || o.looked[s.ID].IsZero() || o.unsettled(s.ID, at.pane)
 		if wake := o.activity[s.ID].Wake; !wake.IsZero() && !wake.After(now) {
 			due = true
 		}
@@ -260,6 +260,19 @@ func (o *observer) probes(w *world, now time.Time, all bool) []*Probe {
 	}
 	o.each(len(out), func(i int) { o.reports(out[i]) })
 	return out
+}
+
+// restEvery is how often an occupant is looked at again that is judged by its process
+// alone, while its pane does not move.
+const restEvery = 3 * time.Second
+
+// restful reports that a round over all seats can leave one out: what its process
+// does shows in its pane, which did not move, or in the end of the pane, which tmux
+// tells of. What is left, such as a stop from outside, can wait for the next look.
+func (o *observer) restful(s Seat, session string, pane PaneID, now time.Time) bool {
+	rt, ok := o.e.d.Runtimes[s.Runtime].(processJudge)
+	since := now.Sub(o.looked[s.ID])
+	return ok && rt.ByProcess() && since >= 0 && since < restEvery && o.identity[s.ID].of(session, pane)
 }
 
 // unsettled reports whether the last look at a pane may have come before its last
