@@ -86,15 +86,20 @@ func staleError(shown, now *Plan) *Error {
 
 // applyDetached starts a process that outlives this one and follows its journal.
 func (e *Engine) applyDetached(ctx context.Context, shown *Plan, progress func(OpProgress)) (*Receipt, error) {
-	if err := e.refuseHeld(ctx, shown); err != nil {
-		return nil, err
-	}
-	t := Ticket{OpID: shown.ID, Request: shown.Request, Fingerprint: shown.Fingerprint(), Leases: shown.Leases, Basis: shown.Basis, Build: e.d.Build}
-	t.Request.Operator = shown.Operator
-	if err := e.d.Spawner.Spawn(ctx, t); err != nil {
+	if err := e.spawn(ctx, shown); err != nil {
 		return nil, err
 	}
 	return e.Follow(ctx, shown.ID, progress)
+}
+
+// spawn starts the process that applies a plan, and returns when it has begun.
+func (e *Engine) spawn(ctx context.Context, shown *Plan) error {
+	if err := e.refuseHeld(ctx, shown); err != nil {
+		return err
+	}
+	t := Ticket{OpID: shown.ID, Request: shown.Request, Fingerprint: shown.Fingerprint(), Leases: shown.Leases, Basis: shown.Basis, Build: e.d.Build}
+	t.Request.Operator = shown.Operator
+	return e.d.Spawner.Spawn(ctx, t)
 }
 
 // ApplyTicket is the body of the detached process: it takes the ticket's leases,
@@ -136,11 +141,12 @@ func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgre
 		now, err := e.d.Store.Changed(ctx)
 		// A process that is killed changes nothing any more, so it is asked for too.
 		if err == nil && (now != seen || e.ownerDead(owner)) {
-			seen = now
 			op, steps, err := e.Operation(ctx, opID)
-			owner = op.Owner
-			if err == nil && progress != nil {
-				progress(OpProgress{op, steps})
+			if err == nil { // else the next look tries again: a change is told once
+				seen, owner = now, op.Owner
+				if progress != nil {
+					progress(OpProgress{op, steps})
+				}
 			}
 			if CodeOf(err) == CodeNotFound {
 				return nil, Errorf("operation_not_begun", "the detached process ended before it began; nothing was changed").On("follow", opID).
@@ -212,7 +218,7 @@ func (e *Engine) ownerDead(o Owner) bool {
 	if o.PID == 0 {
 		return false
 	}
-	if o.Boot != "" && o.Boot != e.d.Procs.Boot() {
+	if boot := e.d.Procs.Boot(); o.Boot != "" && boot != "" && o.Boot != boot {
 		return true
 	}
 	start, ok, err := e.d.Procs.Start(o.PID)

@@ -213,8 +213,11 @@ func (e *Engine) blockHeld(ctx context.Context, p *Plan, opID string) error {
 			return err
 		}
 		for _, key := range p.Leases {
-			held, err := r.Lease(key)
-			if err != nil || held.OpID == opID {
+			held, is, err := lookup(r.Lease(key))
+			if err != nil {
+				return err
+			}
+			if !is || held.OpID == opID {
 				continue
 			}
 			if err := e.holderRefusal(r, held); err != nil {

@@ -537,3 +537,75 @@ func TestFailureAfterTheCommitTakesNothingBack(t *testing.T) {
 		t.Errorf("the seat says %s and %s", s.Continuity, s.Binding)
 	}
 }
+
+// overdue puts the end of a handover's undo window into the past.
+func (b *bench) overdue(tb testing.TB, opID string) {
+	tb.Helper()
+	err := b.db.Write(context.Background(), func(tx engine.Tx) error {
+		op, err := tx.Operation(opID)
+		if err != nil {
+			return err
+		}
+		op.UndoUntil = op.StartedAt
+		return tx.UpdateOperation(&op)
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// TestAWindowIsNotClosedUnseen: while tmux does not answer, nobody can tell whether the incumbent is still kept. The window closes when
+// it is seen, and the incumbent ends with it.
+func TestAWindowIsNotClosedUnseen(t *testing.T) {
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+	defer b.close(t)
+	b.run(t, upRequest())
+	id := b.run(t, handoverRequest("dev.m0", "fresh")).Operation.ID
+	b.overdue(t, id)
+	b.faults.Fail = func(call string, _ int) (bool, bool) { return call == "inventory", false }
+	if err := b.e.Expire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if op, _, err := b.e.Operation(t.Context(), id); err != nil || op.UndoUntil.IsZero() {
+		t.Fatalf("the window was closed with an incumbent that nobody saw: %v", err)
+	}
+	b.faults.Fail = nil
+	if err := b.e.Expire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if op, _, err := b.e.Operation(t.Context(), id); err != nil || !op.UndoUntil.IsZero() || len(b.mux.Panes()) != 1 || b.leases() != 0 {
+		t.Errorf("%v, %d panes, %d leases, undo until %s", err, len(b.mux.Panes()), b.leases(), op.UndoUntil)
+	}
+}
+
+// TestAnUndoUnderWayIsNotExpired: an undo that began inside its window brings the incumbent back, whoever finds the window over meanwhile.
+func TestAnUndoUnderWayIsNotExpired(t *testing.T) {
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+	defer b.close(t)
+	b.run(t, upRequest())
+	incumbent := b.seat(t, "dev.m0").Pane
+	id := b.run(t, handoverRequest("dev.m0", "fresh")).Operation.ID
+	p, err := b.e.Plan(t.Context(), request(engine.VerbUndo, id, struct{}{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	late := b.made
+	expired := false
+	late.OnStep = func(when string, s engine.Step) {
+		if when != "before" || s.Kind != engine.StepUndo {
+			return
+		}
+		expired = true
+		b.overdue(t, id)
+		if err := engine.New(b.made).Expire(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	rec, err := engine.New(late).Apply(t.Context(), p, nil)
+	if err != nil || !rec.OK || !expired {
+		t.Errorf("%+v, %v", rec, err)
+	}
+	if s := b.seat(t, "dev.m0"); s.Pane != incumbent || s.Life != engine.LifeRunning || s.Generation != 1 {
+		t.Errorf("%+v", s)
+	}
+}

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"time"
 )
 
@@ -265,101 +264,6 @@ func doDiscard(ctx context.Context, r *run, s Step) (Evidence, error) {
 	return Evidence{"why": "its pane is gone already"}, inv.Err
 }
 
-// Expire ends incumbents whose undo window has closed. It is called by the
-// operation's own process at the end of the window, and by any later one for
-// windows that nobody closed.
-func (e *Engine) Expire(ctx context.Context) error {
-	ops, err := e.Operations(ctx, OperationFilter{Undo: true})
-	if err != nil {
-		return err
-	}
-	now := e.d.Clock.Now()
-	ops = slices.DeleteFunc(ops, func(op Operation) bool {
-		return op.UndoOpen(now) || !op.State.Ended()
-	})
-	if len(ops) == 0 {
-		return nil // the usual case costs no look at tmux
-	}
-	w, err := e.look(ctx)
-	if err != nil {
-		return err
-	}
-	for _, op := range ops {
-		if err := e.expireOne(ctx, w, op); err != nil {
-			e.d.Log.Warn("expire undo window", "op", op.ID, "err", err)
-		}
-	}
-	return nil
-}
-
-func (e *Engine) expireOne(ctx context.Context, w *world, op Operation) error {
-	var shown struct {
-		Phases []Phase `json:"phases"`
-	}
-	if err := json.Unmarshal(op.Plan, &shown); err != nil {
-		return err
-	}
-	args := rebindArgs(shown.Phases)
-	if e.notYetResumable(ctx, w, args["seat_id"]) {
-		return e.d.Store.Write(ctx, func(tx Tx) error { return e.keepUndo(tx, op.ID) })
-	}
-	sessions, _, err := e.SeatHistory(ctx, args["seat_id"])
-	if err != nil {
-		return err
-	}
-	for _, p := range w.inv.Panes {
-		if p.Seat != args["seat_id"] || p.Gen != args["generation"] || w.bindings[p.Seat].Pane == p.ID {
-			continue
-		}
-		for _, s := range sessions {
-			if genTag(s.Generation) == p.Gen {
-				if err := e.endFrozen(ctx, &w.inv, p, op.Target, s.ID); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return e.d.Store.Write(ctx, func(tx Tx) error { return closeUndo(tx, e.d.Clock, op.ID, map[string]any{}) })
-}
-
-// notYetResumable reports that a seat's occupant is a fork that has provably written
-// nothing of its own: were it to end now, the incumbent that it replaced would be all
-// that there is.
-func (e *Engine) notYetResumable(ctx context.Context, w *world, seatID string) bool {
-	seat, last := w.seats[seatID], w.latest[seatID]
-	if last.Continuity != ContinuityForked || last.Status.Terminal() || last.Token.Empty() || w.locate(seatID).presence != Present {
-		return false
-	}
-	rt, err := e.runtime(seat.Runtime)
-	return err == nil && rt.Conversation(ctx, last.Token.Reveal(), seat.Cwd, last.Homes).Exists == Absent
-}
-
-// keepUndo leaves the offer to undo an operation open for another window.
-func (e *Engine) keepUndo(tx Tx, opID string) error {
-	op, err := tx.Operation(opID)
-	if err != nil || op.UndoUntil.IsZero() {
-		return err
-	}
-	op.UndoUntil = e.d.Clock.Now().Add(e.d.Config.UndoWindow)
-	return tx.UpdateOperation(&op)
-}
-
-// closeUndo takes back the offer to undo an operation, with its event.
-func closeUndo(tx Tx, clock Clock, opID string, payload map[string]any) error {
-	op, err := tx.Operation(opID)
-	if err != nil || op.UndoUntil.IsZero() {
-		return err
-	}
-	op.UndoUntil = time.Time{}
-	if err := tx.UpdateOperation(&op); err != nil {
-		return err
-	}
-	_, err = tx.AppendEvent(Event{
-		At: clock.Now(), Type: "seat.undo_window_closed", OpID: op.ID, RigID: op.RigID, SeatID: op.SeatID, Seat: op.Target, Payload: mustJSON(payload),
-	})
-	return err
-}
-
 // undoPromote gives the staging session its own name back.
 func undoPromote(ctx context.Context, r *run, s Step) error {
 	_, successor, inv, err := r.swapGuards(ctx, s)
@@ -370,23 +274,4 @@ func undoPromote(ctx context.Context, r *run, s Step) error {
 		return nil
 	}
 	return r.e.d.Mux.Rename(ctx, successor, stagingName(r.plan.ID))
-}
-
-// Linger stays until an operation's undo window is closed, by an undo or by
-// time, and ends the kept incumbent then. An operation without a window returns
-// at once.
-func (e *Engine) Linger(ctx context.Context, opID string) error {
-	for {
-		op, _, err := e.Operation(ctx, opID)
-		if err != nil || op.UndoUntil.IsZero() {
-			return err
-		}
-		now := e.d.Clock.Now()
-		if !op.UndoOpen(now) {
-			return e.Expire(ctx)
-		}
-		if err := pause(ctx, min(op.UndoUntil.Sub(now), 5*time.Second)); err != nil {
-			return err
-		}
-	}
 }

@@ -22,7 +22,9 @@ func (e *Engine) takeLeases(ctx context.Context, p *Plan) (*leases, error) {
 	l := &leases{e: e, opID: p.ID, keys: append([]string(nil), p.Leases...)}
 	l.owner = e.d.Procs.Self(p.Operator.Name)
 	err := e.d.Store.Write(ctx, func(tx Tx) error {
-		if _, err := tx.Operation(p.ID); err == nil {
+		if _, used, err := lookup(tx.Operation(p.ID)); err != nil {
+			return err
+		} else if used {
 			return Errorf(CodePlanUsed, "this plan was applied before").On(string(p.Verb), p.Target).
 				WithHint("plan again; `rig op show %s` shows what it did", p.ID)
 		}
@@ -51,10 +53,12 @@ func (e *Engine) takeLeases(ctx context.Context, p *Plan) (*leases, error) {
 // operation has ended leaves nothing behind, so its lease is taken over; a dead
 // holder of an unfinished operation must be finished or rolled back first.
 func (e *Engine) grant(tx Tx, key string, l *leases) error {
-	if held, err := tx.Lease(key); err == nil && held.OpID != l.opID {
-		if err := e.holderRefusal(tx, held); err != nil {
-			return err
-		}
+	held, is, err := lookup(tx.Lease(key))
+	if err == nil && is && held.OpID != l.opID {
+		err = e.holderRefusal(tx, held)
+	}
+	if err != nil {
+		return err
 	}
 	now := e.d.Clock.Now()
 	return tx.PutLease(Lease{
@@ -65,10 +69,12 @@ func (e *Engine) grant(tx Tx, key string, l *leases) error {
 
 // holderRefusal gives the error for a held lease, nil when it may be taken over.
 func (e *Engine) holderRefusal(r Reader, held Lease) error {
-	op, err := r.Operation(held.OpID)
-	ended := err != nil || op.State.Ended()
+	op, began, err := lookup(r.Operation(held.OpID))
+	if err != nil {
+		return err
+	}
 	dead := e.ownerDead(held.Owner)
-	if dead && ended {
+	if dead && (!began || op.State.Ended()) {
 		return nil
 	}
 	verb := string(op.Verb)
@@ -94,11 +100,11 @@ func (e *Engine) holderRefusal(r Reader, held Lease) error {
 func (e *Engine) refuseHeld(ctx context.Context, p *Plan) error {
 	return e.d.Store.Read(ctx, func(r Reader) error {
 		for _, key := range p.Leases {
-			held, err := r.Lease(key)
-			if err != nil {
-				continue
+			held, is, err := lookup(r.Lease(key))
+			if err == nil && is {
+				err = e.holderRefusal(r, held)
 			}
-			if err := e.holderRefusal(r, held); err != nil {
+			if err != nil {
 				return err
 			}
 		}
@@ -106,13 +112,17 @@ func (e *Engine) refuseHeld(ctx context.Context, p *Plan) error {
 	})
 }
 
-// check refuses a write whose fencing number is no longer the lease's.
+// check refuses a write whose fencing number is no longer the lease's. A lease that
+// cannot be read is not lost: the write fails, and may be tried again.
 func (l *leases) check(tx Tx) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, key := range l.keys {
-		held, err := tx.Lease(key)
-		if err != nil || held.OpID != l.opID || held.Fence != l.fence {
+		held, is, err := lookup(tx.Lease(key))
+		if err != nil {
+			return err
+		}
+		if !is || held.OpID != l.opID || held.Fence != l.fence {
 			return Errorf(CodeLeaseLost, "the lease on %s was taken over", key).
 				WithHint("`rig op list` shows who acts on it now")
 		}
@@ -215,10 +225,11 @@ func (l *leases) release() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for _, key := range l.keys {
-			if held, err := tx.Lease(key); err != nil || held.OpID != l.opID || held.Fence != l.fence {
-				if err != nil && CodeOf(err) != CodeNotFound {
-					return err
-				}
+			held, is, err := lookup(tx.Lease(key))
+			if err != nil {
+				return err
+			}
+			if !is || held.OpID != l.opID || held.Fence != l.fence {
 				continue
 			}
 			if err := tx.DeleteLease(key, l.opID); err != nil {

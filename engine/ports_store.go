@@ -152,6 +152,14 @@ type OperationFilter struct {
 	Limit  int  // 0 = 200, newest first
 }
 
+// lookup tells a row that is not on record from one that cannot be read.
+func lookup[T any](row T, err error) (T, bool, error) {
+	if CodeOf(err) == CodeNotFound {
+		return row, false, nil
+	}
+	return row, err == nil, err
+}
+
 // Reader reads the record inside one transaction. A missing row is an *Error
 // with CodeNotFound.
 type Reader interface {

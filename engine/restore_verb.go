@@ -49,12 +49,7 @@ func (e *Engine) Start(ctx context.Context, shown *Plan) (opID string, err error
 		_, err := e.applyHere(ctx, shown, nil)
 		return shown.ID, err
 	}
-	if err := e.refuseHeld(ctx, shown); err != nil {
-		return "", err
-	}
-	t := Ticket{OpID: shown.ID, Request: shown.Request, Fingerprint: shown.Fingerprint()}
-	t.Request.Operator = shown.Operator
-	if err := e.d.Spawner.Spawn(ctx, t); err != nil {
+	if err := e.spawn(ctx, shown); err != nil {
 		return "", err
 	}
 	op, _, err := e.Operation(ctx, shown.ID)

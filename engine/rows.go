@@ -162,7 +162,9 @@ func commitRigDeleted(_ context.Context, r *run, s Step, tx Tx) (Evidence, error
 		return nil, err
 	}
 	for _, seat := range seats {
-		if _, err := tx.Binding(seat.ID); err == nil {
+		if _, bound, err := lookup(tx.Binding(seat.ID)); err != nil {
+			return nil, err
+		} else if bound {
 			return nil, Errorf(CodeConflict, "%s still has an occupant", Address(seat.Pod, seat.Member, rig.Name)).
 				WithHint("`rig down %s` again, then delete", rig.Name)
 		}

@@ -101,15 +101,11 @@ func commitSeatCleaned(_ context.Context, r *run, s Step, tx Tx) (Evidence, erro
 	if err != nil {
 		return nil, err
 	}
-	b, err := tx.Binding(seat.ID)
-	cleared := err == nil
-	switch {
-	case cleared:
-		err = tx.DeleteBinding(seat.ID)
-	case CodeOf(err) == CodeNotFound:
-		err = nil
-	}
+	b, cleared, err := lookup(tx.Binding(seat.ID))
 	if err != nil {
+		return nil, err
+	}
+	if err := tx.DeleteBinding(seat.ID); err != nil {
 		return nil, err
 	}
 	seat.Lifecycle = LifecycleRetired

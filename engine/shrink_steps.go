@@ -21,7 +21,9 @@ func commitSeatRemoved(_ context.Context, r *run, s Step, tx Tx) (Evidence, erro
 	if genTag(seat.Generation) != s.Args["generation"] {
 		return nil, Errorf(CodeConflict, "%s changed its occupant meanwhile", s.Seat).WithHint("look at `rig seat status %s`", s.Seat)
 	}
-	if _, err := tx.Binding(seat.ID); err == nil {
+	if _, bound, err := lookup(tx.Binding(seat.ID)); err != nil {
+		return nil, err
+	} else if bound {
 		return nil, Errorf(CodeConflict, "%s still has an occupant", s.Seat).WithHint("run it again")
 	}
 	ev := Evidence{"generation": seat.Generation, "forked_from": seat.ForkedFrom, "session": r.endOf(s)}

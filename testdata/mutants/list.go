@@ -20,22 +20,32 @@ var mutants = []mutant{
 	// Leases and plans.
 	{
 		"a held lease is not taken", "engine/lease.go",
-		"if held, err := tx.Lease(key); err == nil && held.OpID != l.opID {", "if held, err := tx.Lease(key); err == nil && held.OpID != l.opID && false {",
+		"if err == nil && is && held.OpID != l.opID {", "if err == nil && is && held.OpID != l.opID && false {",
 		engineTests, "TestAHeldLeaseIsNeverTaken",
 	},
 	{
 		"a rival is refused at any moment", "engine/lease.go",
-		"if held, err := tx.Lease(key); err == nil && held.OpID != l.opID {", "if held, err := tx.Lease(key); err == nil && held.OpID != l.opID && false {",
+		"if err == nil && is && held.OpID != l.opID {", "if err == nil && is && held.OpID != l.opID && false {",
 		engineTests, random,
 	},
 	{
 		"a write carries the fencing number", "engine/lease.go",
-		"\t\tif err != nil || held.OpID != l.opID || held.Fence != l.fence {", "\t\tif err != nil || held.OpID != l.opID {",
+		"if !is || held.OpID != l.opID || held.Fence != l.fence {\n\t\t\treturn", "if !is || held.OpID != l.opID {\n\t\t\treturn",
 		engineTests, "TestTheDeadDoNotWriteBesideTheirRecovery",
 	},
 	{
+		"a lease that cannot be read is not lost", "engine/lease.go",
+		"held, is, err := lookup(tx.Lease(key))\n\t\tif err != nil {\n\t\t\treturn err\n\t\t}\n\t\tif !is", "held, err := tx.Lease(key)\n\t\tif err != nil",
+		engineTests, "TestALeaseThatCannotBeReadIsNotLost",
+	},
+	{
+		"an unknown boot is no proof of death", "engine/apply.go",
+		`o.Boot != "" && boot != "" && o.Boot != boot`, `o.Boot != "" && o.Boot != boot`,
+		engineTests, "TestAnUnknownBootIsNoProofOfDeath",
+	},
+	{
 		"a lease is given back by its own grant", "engine/lease.go",
-		"; err != nil || held.OpID != l.opID || held.Fence != l.fence {", "; err != nil || held.OpID != l.opID {",
+		"if !is || held.OpID != l.opID || held.Fence != l.fence {\n\t\t\t\tcontinue", "if !is || held.OpID != l.opID {\n\t\t\t\tcontinue",
 		engineTests, "TestTheDeadDoNotWriteBesideTheirRecovery",
 	},
 	{
@@ -55,7 +65,7 @@ var mutants = []mutant{
 	},
 	{
 		"a plan is used once", "engine/lease.go",
-		"if _, err := tx.Operation(p.ID); err == nil {", "if _, err := tx.Operation(p.ID); err == nil && false {",
+		"} else if used {", "} else if used && false {",
 		engineTests, "TestPlanIsUsedOnce",
 	},
 	{
@@ -126,9 +136,14 @@ var mutants = []mutant{
 		engineTests, "TestACommitBelongsToThePlannedOccupant",
 	},
 	{
-		"the incumbent is kept for the undo window", "engine/handover_undo.go",
-		"return op.UndoOpen(now) || !op.State.Ended()", "return op.UndoOpen(now) && false || !op.State.Ended()",
+		"the incumbent is kept for the undo window", "engine/handover_window.go",
+		"op.UndoOpen(now) || !op.State.Ended()", "op.UndoOpen(now) && false || !op.State.Ended()",
 		engineTests, "TestAWindowThatNobodyClosedIsClosedLater",
+	},
+	{
+		"an undo under way keeps its incumbent", "engine/handover_window.go",
+		`Leases: []string{"seat:" + args["seat_id"]}`, "Leases: []string{}",
+		engineTests, "TestAnUndoUnderWayIsNotExpired",
 	},
 	// Identity and outcomes.
 	{
