@@ -24,8 +24,8 @@ func (e *Engine) rebuildStart(p *Plan, seat Seat, st *seatStart, m MemberSpec, a
 	st.Start, st.Kind, st.Good = StartFresh{}, "rebuild", ContinuityRebuilt
 	st.Marker = "rebuild-" + e.d.IDs.New()
 	var b strings.Builder
-	fmt.Fprintf(&b, "You are %s. `rig whoami` tells your role, peers and edges. This is a new conversation, rebuilt from the %d artifacts below; "+
-		"they stand in the order of trust, and where two disagree the earlier one is right. (%s)\n", st.Address, len(artifacts), st.Marker)
+	fmt.Fprintf(&b, "You are %s. `rig whoami` tells your role, peers and edges. This is a new conversation, rebuilt from the %s below; "+
+		"they stand in the order of trust, and where two disagree the earlier one is right. (%s)\n", st.Address, Counted(len(artifacts), "artifact"), st.Marker)
 	var names []string
 	quoted := 0
 	for i, path := range artifacts {

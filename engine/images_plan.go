@@ -281,7 +281,7 @@ func (e *Engine) removeImages(p *Plan, list []ImageView, force bool) {
 			{ID: id + "/event", Kind: StepImageEvent, Effect: EffectCommit, Args: args, Title: "record the event"},
 			{ID: id + "/discard", Kind: StepImageDiscard, Effect: EffectOneWay, Args: args, Title: "remove its files"},
 		}})
-		before := fmt.Sprintf("%d bytes, forked %d times", v.Stats.SizeBytes, v.Stats.ForkCount)
+		before := Counted(int(v.Stats.SizeBytes), "byte") + ", forked " + Counted(int(v.Stats.ForkCount), "time")
 		p.Changes = append(p.Changes, Change{Field: v.Called(), Before: before, After: "deleted"})
 	}
 	p.Unchanged = append(p.Unchanged, "every conversation of every client: images only point to them")

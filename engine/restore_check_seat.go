@@ -142,7 +142,7 @@ func (k *seatCheck) startup(contexts map[string]StartupContext, fresh bool) {
 			return
 		}
 	}
-	k.add("startup-context", CheckGreen, fmt.Sprintf("%d files, %d actions", len(m.Launch.Files), len(m.Launch.Actions)), "record", "")
+	k.add("startup-context", CheckGreen, Counted(len(m.Launch.Files), "file")+", "+Counted(len(m.Launch.Actions), "action"), "record", "")
 }
 
 // program checks the directory and the client, by the runtime's own preflight.
@@ -192,7 +192,7 @@ func (k *seatCheck) hooks() {
 	case len(sig.Hooks) == 0 && last.Origin == OriginLaunched:
 		k.add("hooks", CheckYellow, "none of its hooks has ever reported", "spool", "look for disableAllHooks in the client's settings")
 	default:
-		k.add("hooks", CheckGreen, fmt.Sprintf("%d reports", len(sig.Hooks)), "spool", "")
+		k.add("hooks", CheckGreen, Counted(len(sig.Hooks), "report"), "spool", "")
 	}
 }
 
@@ -216,8 +216,8 @@ func (k *seatCheck) queue(ctx context.Context) {
 		}
 	}
 	if claimed > 0 {
-		k.add("queue-store", CheckYellow, fmt.Sprintf("%d pieces of work were claimed by a former occupant", claimed), "record", "ask the seat about them")
+		k.add("queue-store", CheckYellow, Counted(claimed, "piece")+" of work claimed by a former occupant", "record", "ask the seat about them")
 		return
 	}
-	k.add("queue-store", CheckGreen, fmt.Sprintf("%d pieces of work", len(items)), "record", "")
+	k.add("queue-store", CheckGreen, Counted(len(items), "piece")+" of work", "record", "")
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"strings"
 )
 
@@ -56,7 +55,7 @@ func (s *seatPlan) warnCost() {
 		return
 	}
 	if n := len(beside(&s.w.inv, s.at.pane)); n > 0 && ownSession(&s.w.inv, s.at.pane, s.address) {
-		s.p.Warnings = append(s.p.Warnings, fmt.Sprintf("%d panes beside the seat's in session %s end with it", n, s.at.pane.Session))
+		s.p.Warnings = append(s.p.Warnings, "with it ends what is beside it in session "+s.at.pane.Session+": "+Counted(n, "pane"))
 	}
 	if pid := s.at.pane.PID; pid != 0 && s.binding.PanePID != 0 && pid != s.binding.PanePID {
 		s.p.Warnings = append(s.p.Warnings, "another process than the recorded one runs in its pane, and ends too")

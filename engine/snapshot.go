@@ -158,5 +158,5 @@ func (w *world) blindness(rig Rig) string {
 	case w.inv.Server == Present:
 		return fmt.Sprintf("tmux showed none of its %d bound seats", bound)
 	}
-	return fmt.Sprintf("tmux was %s, and %d seats are bound on record", w.inv.Server, bound)
+	return fmt.Sprintf("tmux was %s, with %s bound on record", w.inv.Server, Counted(bound, "seat"))
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -51,7 +50,7 @@ func planSnapshot(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	if note := w.blindness(rig); note != "" {
 		p.Warnings = append(p.Warnings, "it will be partial, and no restore will choose it: "+note)
 	}
-	roster := fmt.Sprintf("all %d seats are intended", len(w.seatsOf(rig.ID)))
+	roster := "intended: all of " + Counted(len(w.seatsOf(rig.ID)), "seat")
 	if len(intended) > 0 {
 		roster = "intended seats: " + strings.Join(intended, ", ")
 	}

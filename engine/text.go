@@ -90,7 +90,11 @@ func Old(age string) string {
 
 // Counted is a number with its noun, such as "1 seat" or "3 seats".
 func Counted(n int, noun string) string {
-	if n != 1 {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(noun, "y") && len(noun) > 1 && !strings.ContainsRune("aeiou", rune(noun[len(noun)-2])):
+		noun = noun[:len(noun)-1] + "ies"
+	default:
 		noun += "s"
 	}
 	return itoa(int64(n)) + " " + noun

@@ -232,7 +232,7 @@ func (e *Engine) memoryLine(p *Plan, spec RigSpec) {
 		}
 	}
 	if agents > 0 {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%d agents need about %d MB of memory", agents, agents*memoryPerAgent))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("memory for %s: about %d MB", Counted(agents, "agent"), agents*memoryPerAgent))
 	}
 }
 

@@ -103,11 +103,7 @@ func failure(file string, list []Problem) error {
 			code = engine.CodeValidationFailed
 		}
 	}
-	noun := "errors"
-	if len(list) == 1 {
-		noun = "error"
-	}
-	return engine.Errorf(code, "the spec has %d %s", len(list), noun).
+	return engine.Errorf(code, "the spec has %s", engine.Counted(len(list), "error")).
 		WithHint("mend the places named and run `rig spec validate %s` again", file).
 		On("read_spec", file).With("problems", list).Wrap(&Problems{list})
 }

@@ -145,7 +145,7 @@ func (s *attentionScreen) calm(m *Model, w, h int) []string {
 	if m.fleet.Server.State != engine.Present && m.fleet.Totals.Seats > 0 {
 		return m.notice(w, h, "Nothing is known to wait", "tmux is "+m.fleet.Server.State.String()+": what seats do is not known. "+clean(m.fleet.Server.Why))
 	}
-	return m.notice(w, h, "Nobody waits for you", itoa(m.fleet.Totals.Running)+" of "+plural(m.fleet.Totals.Seats, "seat")+" running, "+itoa(m.fleet.Totals.Busy)+" busy.",
+	return m.notice(w, h, "Nobody waits for you", itoa(m.fleet.Totals.Running)+" of "+engine.Counted(m.fleet.Totals.Seats, "seat")+" running, "+itoa(m.fleet.Totals.Busy)+" busy.",
 		m.reg.hint("screen-fleet")+" goes back to the Fleet.")
 }
 

@@ -101,7 +101,7 @@ func (m *Model) foldedCount(s *fleetScreen, r fleetRow) string {
 	if !s.folded[r.key] {
 		return ""
 	}
-	return "  " + plural(r.n, "seat")
+	return "  " + engine.Counted(r.n, "seat")
 }
 
 func (m *Model) rigCells(r *engine.RigView, folded bool) []seg {
@@ -121,7 +121,7 @@ func (m *Model) rigCells(r *engine.RigView, folded bool) []seg {
 	needs := ""
 	if m.w >= stackCols {
 		out = append(out, seg{toneDim, " running"})
-		needs = " need you"
+		needs = needYou(r.Attention)
 	}
 	if r.Attention > 0 {
 		out = append(out, seg{toneNeed, "  " + lookWaiting.mark(g) + " " + itoa(r.Attention) + needs})

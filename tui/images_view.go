@@ -143,18 +143,18 @@ func unreadWords(l engine.ImageLibrary) string {
 		return ""
 	}
 	u := l.Unread[0]
-	text := " " + plural(len(l.Unread), "spec") + " could not be read, the first: " + clean(u.File)
+	text := " " + engine.Counted(len(l.Unread), "spec") + " could not be read, the first: " + clean(u.File)
 	return text + " (" + clean(u.Why) + ")"
 }
 
 // libraryWords says how much was read.
 func libraryWords(l engine.ImageLibrary) string {
-	text := plural(len(l.Images), "image") + ", " + plural(l.References, "reference") + " in " + plural(l.SpecsRead, "spec")
+	text := engine.Counted(len(l.Images), "image") + ", " + engine.Counted(l.References, "reference") + " in " + engine.Counted(l.SpecsRead, "spec")
 	if n := len(l.Unread); n > 0 {
-		text += ", " + plural(n, "spec") + " that cannot be read"
+		text += ", " + engine.Counted(n, "spec") + " that cannot be read"
 	}
 	if n := len(l.Faults); n > 0 {
-		text += ", " + plural(n, "broken image")
+		text += ", " + engine.Counted(n, "broken image")
 	}
 	return text
 }

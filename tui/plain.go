@@ -136,9 +136,9 @@ func (p *plain) picture(f *engine.Fleet) {
 func (p *plain) greet(f *engine.Fleet) {
 	t := f.Totals
 	if f.Live {
-		p.say("rig: %s, %s, %d running, %d busy, %d need you.", plural(t.Rigs, "rig"), plural(t.Seats, "seat"), t.Running, t.Busy, t.Attention)
+		p.say("rig: %s, %s, %d running, %d busy, %d%s.", engine.Counted(t.Rigs, "rig"), engine.Counted(t.Seats, "seat"), t.Running, t.Busy, t.Attention, needYou(t.Attention))
 	} else {
-		p.say("rig: %s, %s; how many run is not known yet.", plural(t.Rigs, "rig"), plural(t.Seats, "seat"))
+		p.say("rig: %s, %s; how many run is not known yet.", engine.Counted(t.Rigs, "rig"), engine.Counted(t.Seats, "seat"))
 	}
 	if word, _ := p.m.serverWord(); word != "live" {
 		p.say("The picture is: %s.", word)

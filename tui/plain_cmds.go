@@ -52,7 +52,7 @@ func (p *plain) help() {
 func (p *plain) list(words string) {
 	for i := range p.m.fleet.Rigs {
 		r := &p.m.fleet.Rigs[i]
-		p.say("rig %s: %s, %d of %s running", clean(r.Name), lookRig(r.Life).word, r.Running, plural(len(r.Seats), "seat"))
+		p.say("rig %s: %s, %d of %s running", clean(r.Name), lookRig(r.Life).word, r.Running, engine.Counted(len(r.Seats), "seat"))
 		for j := range r.Seats {
 			s := &r.Seats[j]
 			if words != "" && !seatMatches(s, words) {
@@ -92,7 +92,7 @@ func (p *plain) find(text string) *engine.SeatView {
 	case 0:
 		p.say("There is no seat %q. list shows them.", clean(text))
 	default:
-		p.say("%q means %s: %s, %s …", clean(text), plural(len(hits), "seat"), clean(hits[0].Address), clean(hits[1].Address))
+		p.say("%q means %s: %s, %s …", clean(text), engine.Counted(len(hits), "seat"), clean(hits[0].Address), clean(hits[1].Address))
 	}
 	return nil
 }

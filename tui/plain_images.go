@@ -29,7 +29,7 @@ func (p *plain) images(name string) {
 		if by == "" {
 			by = "nothing, prune removes it"
 		}
-		p.say("%s: %s, about %s tokens, %s, protected by %s", imageName(v), runtimeWord(v.Runtime), tokenWord(v.EstimatedTokens), plural(int(v.Stats.ForkCount), "fork"), by)
+		p.say("%s: %s, about %s tokens, %s, protected by %s", imageName(v), runtimeWord(v.Runtime), tokenWord(v.EstimatedTokens), engine.Counted(int(v.Stats.ForkCount), "fork"), by)
 	}
 	for _, f := range lib.Faults {
 		p.say("%s: cannot be read: %s", clean(f.Source), clean(f.Error))

@@ -45,7 +45,7 @@ func (p *plain) snapshots(filter string) {
 	}
 	for _, v := range list {
 		if use, _ := snapshotUse(v); filter == "" || matches(filter, v.Rig, v.Kind, v.ID) {
-			p.say("%s: %s, %s, %s, %d of %s, a restore %s", clean(v.ID), clean(v.Rig), clean(v.Kind), engine.Old(age(p.m.now, v.CreatedAt)), len(v.Intended), plural(v.Seats, "seat"), use)
+			p.say("%s: %s, %s, %s, %d of %s, a restore %s", clean(v.ID), clean(v.Rig), clean(v.Kind), engine.Old(age(p.m.now, v.CreatedAt)), len(v.Intended), engine.Counted(v.Seats, "seat"), use)
 		}
 	}
 }

@@ -193,7 +193,7 @@ func (p *plain) propose(w *wizard) {
 	}
 	canForce := w.def.force != nil && !w.forced
 	if blocked > 0 || len(w.plans) == 0 {
-		p.say("%s: nothing can be applied.", plural(blocked, "blocker"))
+		p.say("%s: nothing can be applied.", engine.Counted(blocked, "blocker"))
 		if !canForce {
 			return
 		}

@@ -64,7 +64,7 @@ func (m *Model) planLines(p *engine.Plan, cols int) []string {
 	}
 	each(engine.LineTitle, toneStrong, "", "")
 	each(engine.LineNote, toneDim, "", "")
-	section(plural(len(p.Blockers), "blocker"), len(blockers), toneBad)
+	section(engine.Counted(len(p.Blockers), "blocker"), len(blockers), toneBad)
 	for _, l := range blockers {
 		k, lead := toneText, "  "+m.brush.g.fail+" "
 		if l.Kind == engine.LineHint {

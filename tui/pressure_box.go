@@ -53,10 +53,10 @@ func (s *pressureScreen) detail(m *Model, w, h int) []string {
 func (s *pressureScreen) trendLines(m *Model, seat *engine.SeatView, e *engine.CompactEntry, w int, put func(label, value string, k tone, note string)) {
 	f := e.Forecast
 	if line := m.brush.spark(e.Trend, min(24, w/3)); line != "" {
-		put("trend", line, toneText, plural(len(e.Trend), "sample")+" since "+ago(m.now, e.Trend[0].At))
+		put("trend", line, toneText, engine.Counted(len(e.Trend), "sample")+" since "+ago(m.now, e.Trend[0].At))
 	}
 	if f.Known {
-		put("rate", rateWord(f)+" tokens an hour", toneText, "from "+plural(f.Samples, "sample"))
+		put("rate", rateWord(f)+" tokens an hour", toneText, "from "+engine.Counted(f.Samples, "sample"))
 	}
 	if wall, k := s.wallCell(seat); f.Known {
 		put("wall in", wall, k, joinWords(", ", "if it goes on at that rate", clean(f.Why)))

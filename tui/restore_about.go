@@ -104,7 +104,7 @@ func aboutSnapshot(m *Model, v engine.SnapshotView) []readLine {
 		{"made", v.CreatedAt.In(m.opt.zone()).Format("2 Jan 15:04:05") + ", " + clean(v.Kind), toneText},
 		{"id", clean(v.ID), toneDim},
 		{"state", joinWords(": ", clean(v.Status), clean(v.Note)), toneText},
-		{"roster", joinWords(", ", plural(v.Seats, "seat"), strings.ReplaceAll(clean(v.Roster), "_", " ")), toneText},
+		{"roster", joinWords(", ", engine.Counted(v.Seats, "seat"), strings.ReplaceAll(clean(v.Roster), "_", " ")), toneText},
 	}
 	out = said(out, "intended", clean(strings.Join(v.Intended, ", ")), toneText)
 	return append(out, readLine{}, readLine{"", m.reg.hint("restore") + " restores from it; " + m.reg.hint("open-restore") + " shows its seats", toneDim})

@@ -74,10 +74,10 @@ func (m *Model) serverLines(v *engine.SocketView) []readLine {
 	}
 	if v.Epoch != "" {
 		add("process", "pid "+clean(v.Pid())+m.serverAge(v.Epoch), toneText)
-		add("holds", plural(v.Panes, "pane")+freePanes(v.Free), toneText)
+		add("holds", engine.Counted(v.Panes, "pane")+freePanes(v.Free), toneText)
 	}
 	if v.Found > 0 {
-		add("found", plural(v.Found, "session")+" by rig discover, not adopted", toneDim)
+		add("found", engine.Counted(v.Found, "session")+" by rig discover, not adopted", toneDim)
 	}
 	add("seats", seatCount(v), toneText)
 	out = append(out, m.boundLines(v)...)

@@ -166,15 +166,12 @@ func wrap(s string, w int) []string {
 	return lines
 }
 
-// plural gives "1 seat", "2 seats".
-func plural(n int, one string) string {
+// needYou follows the number of those who wait for a person.
+func needYou(n int) string {
 	if n == 1 {
-		return "1 " + one
+		return " needs you"
 	}
-	if strings.HasSuffix(one, "y") {
-		return itoa(n) + " " + strings.TrimSuffix(one, "y") + "ies"
-	}
-	return itoa(n) + " " + one + "s"
+	return " need you"
 }
 
 // asciiLine puts every cell that is not ASCII into ASCII, colours left alone.

@@ -175,7 +175,7 @@ func launchField(m *Model, s subject) *field {
 		wanted[id] = true
 	}
 	if n := ofOtherRigs(m, s); n > 0 {
-		f.trouble = plural(n, "marked seat") + " of other rigs left out: one launch is for one rig"
+		f.trouble = engine.Counted(n, "marked seat") + " of other rigs left out: one launch is for one rig"
 	}
 	for i := range s.rig.Seats {
 		seat := &s.rig.Seats[i]

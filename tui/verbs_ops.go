@@ -79,7 +79,7 @@ func cutOffWord(op *engine.OpView) string {
 	if op.Committed {
 		how = ", committed: finish it"
 	}
-	return itoa(op.Done) + " of " + plural(op.Total, "step") + how
+	return itoa(op.Done) + " of " + engine.Counted(op.Total, "step") + how
 }
 
 func whyNoCutOff(m *Model) string {

@@ -59,7 +59,7 @@ func snapshotField(m *Model, s subject) *field {
 					}
 					ch := Choice{
 						Value: v.ID, Label: v.CreatedAt.In(zone).Format("2 Jan 15:04:05"),
-						Note: clean(v.Kind) + ", " + itoa(len(v.Intended)) + " of " + plural(v.Seats, "seat"),
+						Note: clean(v.Kind) + ", " + itoa(len(v.Intended)) + " of " + engine.Counted(v.Seats, "seat"),
 					}
 					if v.Chosen {
 						ch.Note += ", the newest usable"

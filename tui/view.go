@@ -24,7 +24,7 @@ func (m *Model) View() tea.View {
 func (m *Model) title() string {
 	t := "rig"
 	if m.fleet != nil && m.fleet.Totals.Attention > 0 {
-		t += " " + itoa(m.fleet.Totals.Attention) + " need you"
+		t += " " + itoa(m.fleet.Totals.Attention) + needYou(m.fleet.Totals.Attention)
 	}
 	if m.opt.Marker {
 		t += " r" + itoa(int(m.Revision())) + " " + m.Screen()
@@ -93,7 +93,7 @@ func (m *Model) over(below []string, o overlay) []string {
 func (m *Model) tooSmall() []string {
 	notes := []string{"rig needs " + itoa(minCols) + "x" + itoa(minRows), "this is " + itoa(m.w) + "x" + itoa(m.h)}
 	if m.fleet != nil && m.fleet.Totals.Attention > 0 {
-		notes = append(notes, itoa(m.fleet.Totals.Attention)+" need you")
+		notes = append(notes, itoa(m.fleet.Totals.Attention)+needYou(m.fleet.Totals.Attention))
 	}
 	out := m.brush.blank(m.w, m.h)
 	top := max((m.h-len(notes))/2, 0)
@@ -231,7 +231,7 @@ func (m *Model) statusIn(room int) []seg {
 	}
 	var parts []seg
 	add := func(k tone, text string) { parts = append(parts, seg{k, text}) }
-	add(toneDim, plural(f.Totals.Seats, "seat"))
+	add(toneDim, engine.Counted(f.Totals.Seats, "seat"))
 	add(toneDim, itoa(f.Totals.Running)+" running")
 	if m.opt.ReadOnly {
 		add(toneNeed, "read-only")

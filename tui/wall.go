@@ -130,7 +130,7 @@ func (s *wallScreen) view(m *Model, w, h int) []string {
 		out = append(out, row...)
 	}
 	page := max(s.list.height, 1)
-	foot := " " + plural(len(s.rows), "pane")
+	foot := " " + engine.Counted(len(s.rows), "pane")
 	if len(s.rows) > page {
 		foot += ", wall " + itoa(s.list.top/page+1) + " of " + itoa((len(s.rows)+page-1)/page)
 	}

@@ -292,7 +292,7 @@ func moved(shown, now []*engine.Plan) []engine.Change {
 		}
 		diff := engine.FactDiff(shown[i], now[i])
 		if len(diff) == 0 {
-			diff = []engine.Change{{Field: now[i].Target, Before: plural(len(shown[i].Steps()), "step"), After: plural(len(now[i].Steps()), "step") + ", not the same"}}
+			diff = []engine.Change{{Field: now[i].Target, Before: engine.Counted(len(shown[i].Steps()), "step"), After: engine.Counted(len(now[i].Steps()), "step") + ", not the same"}}
 		}
 		out = append(out, diff...)
 	}

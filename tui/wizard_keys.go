@@ -151,7 +151,11 @@ func (m *Model) whyNoApply() string {
 		steps += len(p.Steps())
 	}
 	if blocked > 0 {
-		return plural(blocked, "blocker") + ": nothing can be applied until they are gone; " + m.reg.hint("replan") + " plans again"
+		gone := "it is"
+		if blocked > 1 {
+			gone = "they are"
+		}
+		return engine.Counted(blocked, "blocker") + ": nothing can be applied until " + gone + " gone; " + m.reg.hint("replan") + " plans again"
 	}
 	if steps == 0 {
 		return "there is nothing to do: the plan has no steps"
@@ -224,7 +228,7 @@ func (w *wizard) nameNeeded() string {
 		return "force"
 	}
 	if len(w.plans) > 1 {
-		return plural(len(w.plans), "seat")
+		return engine.Counted(len(w.plans), "seat")
 	}
 	p := w.plans[0]
 	if len(seatsOf(p)) < manySeats && !oneWay(p) {

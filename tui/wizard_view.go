@@ -68,7 +68,7 @@ func (w *wizard) heading(m *Model) []seg {
 	case n == 1 && m.seats[w.who.seats[0]] != nil:
 		out = append(out, seg{toneAccent, "  " + clean(m.seats[w.who.seats[0]].Address)})
 	default:
-		out = append(out, seg{toneAccent, "  " + plural(n, "seat")})
+		out = append(out, seg{toneAccent, "  " + engine.Counted(n, "seat")})
 	}
 	return out
 }
@@ -166,7 +166,7 @@ func (w *wizard) question(m *Model, cols int) []string {
 		}
 	}
 	if len(w.plans) > 1 {
-		what = string(w.plans[0].Verb) + " of " + plural(len(w.plans), "seat") + ", one after the other"
+		what = string(w.plans[0].Verb) + " of " + engine.Counted(len(w.plans), "seat") + ", one after the other"
 	}
 	steps, oneway, seats := 0, 0, 0
 	for _, p := range w.plans {
@@ -178,9 +178,9 @@ func (w *wizard) question(m *Model, cols int) []string {
 			}
 		}
 	}
-	facts := plural(steps, "step")
+	facts := engine.Counted(steps, "step")
 	if seats > 0 {
-		facts += " on " + plural(seats, "seat")
+		facts += " on " + engine.Counted(seats, "seat")
 	}
 	k := toneDim
 	if w.forced {

@@ -75,7 +75,7 @@ func (c *cli) showCompactPlan(p *engine.CompactPlan) {
 	fmt.Fprintln(c.out, "policy: one seat at a time, an operator's word for each, no automatic compaction from here")
 	fmt.Fprintf(c.out, "thresholds: %d tokens, %g %% of the seat's own window\n", p.Policy.Tokens, threshold(p.Policy.Percent))
 	s := p.Summary
-	fmt.Fprintf(c.out, "seats: %d candidates | %d blocked | %d skipped%s\n\n", s.CandidateCount, s.BlockedCount, s.SkippedCount, skipReasons(p.Skipped))
+	fmt.Fprintf(c.out, "seats: %s | %d blocked | %d skipped%s\n\n", engine.Counted(s.CandidateCount, "candidate"), s.BlockedCount, s.SkippedCount, skipReasons(p.Skipped))
 	fmt.Fprintln(c.out, "recommended order:")
 	if len(p.RecommendedOrder) == 0 {
 		fmt.Fprintln(c.out, "  none")

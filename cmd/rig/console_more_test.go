@@ -92,7 +92,7 @@ func TestTerminalsShareAttention(t *testing.T) {
 	a.keys("a")
 	for _, s := range []*screen{a, b} {
 		s.shows("seen by ")
-		s.titled("rig 1 need you")
+		s.titled("rig 1 needs you")
 	}
 	b.keys("g", "z")
 	b.shows("15 minutes")
@@ -102,7 +102,7 @@ func TestTerminalsShareAttention(t *testing.T) {
 		s.titled("rig r")
 	}
 	a.keys("G", "a")
-	b.titled("rig 1 need you")
+	b.titled("rig 1 needs you")
 }
 
 // titled waits until the window title begins with a text.
@@ -157,7 +157,7 @@ func (w *world) attention(s *screen) time.Duration {
 		w.t.Fatalf("the client's own files: %v, %v", files, err)
 	}
 	w.must("send", "dev.impl", "[[ask]] which one?")
-	s.titled("rig 1 need you")
+	s.titled("rig 1 needs you")
 	seen := time.Now()
 	out, err := os.ReadFile(files[0])
 	if err != nil || !strings.Contains(string(out), "waiting") {

@@ -16,7 +16,7 @@ func TestTerminalLooksBack(t *testing.T) {
 	s := w.outside(120, 40)
 	s.shows("1 running", "idle")
 	w.must("send", "dev.impl", "[[ask]] token sk-ant-api03-"+strings.Repeat("Ab3", 80)) // goes on in a second row
-	s.titled("rig 1 need you")
+	s.titled("rig 1 needs you")
 	w.tmux("send-keys", "-t", "=dev-impl@tape:", "Escape")
 	s.titled("rig r")
 	w.tmux("send-keys", "-t", "=dev-impl@tape:", "/exit", "Enter")

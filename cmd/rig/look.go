@@ -118,7 +118,13 @@ func (c *cli) psHuman(fleet *engine.Fleet, rigs []engine.RigView, f psFlags) {
 		return
 	}
 	t := fleet.Totals
-	fmt.Fprintf(c.out, "%s · %s · %d run · %d need attention", engine.Counted(t.Rigs, "rig"), engine.Counted(t.Seats, "seat"), t.Running, t.Attention)
+	verbs := []string{"run", "need"}
+	for i, n := range []int{t.Running, t.Attention} {
+		if n == 1 {
+			verbs[i] += "s"
+		}
+	}
+	fmt.Fprintf(c.out, "%s · %s · %d %s · %d %s attention", engine.Counted(t.Rigs, "rig"), engine.Counted(t.Seats, "seat"), t.Running, verbs[0], t.Attention, verbs[1])
 	if fleet.Server.State != engine.Present {
 		fmt.Fprintf(c.out, " · tmux %s", fleet.Server.State)
 	}

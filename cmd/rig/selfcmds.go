@@ -85,7 +85,7 @@ func (c *cli) specPreviewCmd() *cobra.Command {
 			if c.json {
 				return c.print(map[string]any{"ok": true, "spec": spec, "launch_order": g})
 			}
-			fmt.Fprintf(c.out, "%s — %d seats\n", spec.Name, len(g.Order))
+			fmt.Fprintf(c.out, "%s — %s\n", spec.Name, engine.Counted(len(g.Order), "seat"))
 			rows := [][]string{}
 			for _, id := range g.Order {
 				m, _ := spec.Member(id)

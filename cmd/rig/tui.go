@@ -125,7 +125,7 @@ func (p attachProc) SetStderr(w io.Writer) { p.Stderr = w }
 func starterChoices(context.Context) ([]tui.Choice, error) {
 	var out []tui.Choice
 	for _, s := range specs.List() {
-		out = append(out, tui.Choice{Value: s.Name, Note: fmt.Sprintf("%d seats — %s", s.Seats, s.Summary)})
+		out = append(out, tui.Choice{Value: s.Name, Note: engine.Counted(s.Seats, "seat") + " — " + s.Summary})
 	}
 	return out, nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"rig/engine"
 	"rig/engine/transcript"
 )
 
@@ -245,7 +246,7 @@ func (e entry) render(dst []byte, n int) []byte {
 // renderLatest writes the bounded latest transcript.
 func (b *builder) renderLatest(w io.Writer, session string) error {
 	list := b.latestInOrder()
-	if _, err := fmt.Fprintf(w, "# Latest transcript\n\nSource: %s. The latest %d of %d messages, at most %d.\n", session, len(list), b.count, LatestBound); err != nil {
+	if _, err := fmt.Fprintf(w, "# Latest transcript\n\nSource: %s. The latest %d of %s, at most %d.\n", session, len(list), engine.Counted(b.count, "message"), LatestBound); err != nil {
 		return err
 	}
 	var buf []byte

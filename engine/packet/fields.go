@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"rig/engine"
 	"rig/engine/transcript"
 )
 
@@ -187,13 +188,13 @@ func (s *Summary) caveats(q *Request, b *builder, read transcript.Summary, clean
 		say("The last line of the source has no end yet: the conversation may have gone on after this packet was written.")
 	}
 	if n := read.SkippedTotal; n > 0 && (n > 1 || !read.IncompleteTail) {
-		say("%d lines of the source could not be read; their messages are missing.", n)
+		say("%s of the source could not be read; what stood there is missing.", engine.Counted(n, "line"))
 	}
 	if read.Shortened > 0 {
-		say("%d very long lines of the source were shortened by %d bytes in all.", read.Shortened, read.LeftOutBytes)
+		say("Cut in the source for their length: %s, by %d bytes in all.", engine.Counted(read.Shortened, "line"), read.LeftOutBytes)
 	}
 	if n := read.CompactionsTotal; n > 0 {
-		say("The source was compacted %d times; what its occupant knew at the end is the latest summary and what follows it.", n)
+		say("The source was compacted %s; what its occupant knew at the end is the latest summary and what follows it.", engine.Counted(n, "time"))
 	}
 	switch read.Turn.State {
 	case transcript.TurnOpen:

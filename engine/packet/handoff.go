@@ -59,7 +59,7 @@ func (s Seats) WritePacket(_ context.Context, in engine.PacketInput) (engine.Han
 			h.Dir, sum = res.Path, &res.Summary
 			h.Sources = append(h.Sources, "the predecessor's transcript")
 			if res.SkippedTotal > 0 {
-				h.Gaps = append(h.Gaps, fmt.Sprintf("%d lines of the transcript could not be read", res.SkippedTotal))
+				h.Gaps = append(h.Gaps, engine.Counted(res.SkippedTotal, "line")+" of the transcript could not be read")
 			}
 		}
 	}

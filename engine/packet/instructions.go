@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"rig/engine"
 )
 
 // display shortens what may be a client's own session id, which resumes the
@@ -141,8 +143,8 @@ func (s *Summary) record(section func(string), para func(string, ...any)) {
 	section("Record")
 	para("- from %s to %s\n- source directory: %s", s.SourceRuntime, s.TargetRuntime, s.SourceCwd)
 	if r := s.SourceRecord; r != nil {
-		para("- %d lines, %d messages, %d compactions, %d lines not readable", r.Lines, r.Messages, r.Compactions, r.SkippedLines)
+		para("- %s, %s, %s, %s not readable", engine.Counted(r.Lines, "line"), engine.Counted(r.Messages, "message"), engine.Counted(r.Compactions, "compaction"), engine.Counted(r.SkippedLines, "line"))
 	}
-	para("- redaction policy %s, %d secrets replaced", s.RedactionPolicyID, s.RedactionCounts.Total())
+	para("- redaction policy %s, %s replaced", s.RedactionPolicyID, engine.Counted(s.RedactionCounts.Total(), "secret"))
 	para("- written %s by %s", s.GeneratedAt.UTC().Format(time.RFC3339), s.GeneratorVersion)
 }

@@ -52,7 +52,7 @@ func (s Seats) Papers(ctx context.Context, in engine.PacketInput) ([]engine.Pape
 			engine.Paper{Address: packetScheme + name + "/" + InstructionsName, Label: "packet", Note: "written " + at + ", " + name},
 			engine.Paper{Address: packetScheme + name + "/" + LatestName, Label: "packet's talk", Note: "the latest messages in it"})
 	}
-	return append(out, engine.Paper{Address: engine.PaperWork, Label: "inbound work", Note: fmt.Sprintf("%d pieces on record", len(in.Work))}), nil
+	return append(out, engine.Paper{Address: engine.PaperWork, Label: "inbound work", Note: engine.Counted(len(in.Work), "piece") + " on record"}), nil
 }
 
 func shortStamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }

@@ -108,7 +108,7 @@ func (p Packet) Text() string {
 		{"target rig", s.TargetRig},
 		{"target runtime", s.TargetRuntime},
 		{"generator", s.GeneratorVersion},
-		{"latest transcript", fmt.Sprintf("%d messages, bound %d", s.Latest.MessageCount, s.Latest.Bound)},
+		{"latest transcript", fmt.Sprintf("%s, bound %d", engine.Counted(s.Latest.MessageCount, "message"), s.Latest.Bound)},
 		{"omitted", omittedText(s)},
 		{"full transcript", p.fullText()},
 	} {

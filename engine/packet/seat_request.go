@@ -76,7 +76,7 @@ func recordSurfaces(in engine.PacketInput) []Surface {
 	}
 	work.Freshness, startup.Freshness = "none is on record", "the spec names none"
 	if len(in.Work) > 0 {
-		work.Present, work.Freshness = true, fmt.Sprintf("%d items, the latest change %s", len(in.Work), stampOf(engine.LatestWork(in.Work)))
+		work.Present, work.Freshness = true, fmt.Sprintf("%s, the latest change %s", engine.Counted(len(in.Work), "item"), stampOf(engine.LatestWork(in.Work)))
 	}
 	out := []Surface{work}
 	for _, path := range in.Startup {

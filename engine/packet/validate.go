@@ -190,7 +190,7 @@ func (r *Report) count(root *os.Root, name string, want int) {
 	have := 0
 	err := eachLine(root, name, func(l []byte) { have += b2i(heading(l)) })
 	if err == nil && have != want {
-		r.add(name, strconv.Itoa(have), fmt.Sprintf("count: the summary says %d messages", want), SeverityWarning)
+		r.add(name, strconv.Itoa(have), "count: the summary says "+engine.Counted(want, "message"), SeverityWarning)
 	}
 }
 

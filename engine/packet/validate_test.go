@@ -209,7 +209,7 @@ func TestPlainV0IsWholeAndRoundTrips(t *testing.T) {
 		t.Errorf("%s became %s", a, b)
 	}
 	text := p.Text()
-	if !strings.Contains(text, "dev-impl@shop") || !strings.Contains(text, "1 messages, bound 120") || strings.Contains(text, "\x1b") {
+	if !strings.Contains(text, "dev-impl@shop") || !strings.Contains(text, "1 message, bound 120") || strings.Contains(text, "\x1b") {
 		t.Errorf("text:\n%s", text)
 	}
 }

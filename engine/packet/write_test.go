@@ -87,7 +87,7 @@ func TestPacketsOfTheCases(t *testing.T) {
 		"B04-content-shapes.jsonl": {[]string{"operator: yes continue", "assistant: Reading the file.", "operator: Use 20 percent.", "assistant: Set to 20 percent."}, 0, ""},
 		"B08-sidechain.jsonl":      {[]string{"operator: Find all callers of Charge().", "assistant: Three callers, all in billing."}, 0, ""},
 		"B10-uuid-cycle.jsonl":     {[]string{"operator: First question.", "assistant: First answer.", "operator: Second question.", "assistant: Second answer.", "assistant: Self-parented line."}, 0, ""},
-		"B11-manual-compact.jsonl": {[]string{"operator: Work on the importer.", "", "", "operator: Carry on with dates.", ""}, 0, "compacted 1 times"},
+		"B11-manual-compact.jsonl": {[]string{"operator: Work on the importer.", "", "", "operator: Carry on with dates.", ""}, 0, "compacted 1 time"},
 		"B14-bom-crlf.jsonl":       {[]string{"operator: Windows file.", "", ""}, 0, ""},
 		"B18-fork-two-metas.jsonl": {[]string{"operator: Parent: design the queue.", "assistant: Parent: queue designed.", "operator: Fork: try it with channels.", "assistant: Fork: channels version in internal/q/chan.go."}, 0, ""},
 		"B22-dual-encoding.jsonl":  {[]string{"operator: List the migrations.", "assistant: There are 12.", "operator: again", "assistant: There are 12.", "operator: again", "assistant: Still 12."}, 0, ""},
