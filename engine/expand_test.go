@@ -188,7 +188,8 @@ func TestImagesFollowTheirPlans(t *testing.T) {
 		t.Errorf("%+v %v", p, err)
 	}
 	rec := b.run(t, request(engine.VerbImagePrune, "", engine.ImageArgs{}))
-	if !rec.OK || count() != 2 {
+	note, _ := rec.Extra["note"].(string)
+	if kept, _ := rec.Extra["protected"].([]any); !rec.OK || count() != 2 || len(kept) != 2 || note != "nothing has to be removed: 2 images, all protected" {
 		t.Errorf("%+v", rec)
 	}
 	b.run(t, request(engine.VerbImageUnpin, "b", struct{}{}))

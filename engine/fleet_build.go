@@ -162,6 +162,20 @@ func (b *builder) seat(r Rig, s Seat) SeatView {
 	return v
 }
 
+// endWord says how a tenure ended.
+func endWord(s SessionStatus) string {
+	switch s {
+	case SessionExited:
+		return "has ended"
+	case SessionDetached:
+		return "was let go and may still run"
+	case SessionSuperseded:
+		return "was replaced"
+	case SessionRunning, SessionUnknown:
+	}
+	return "is gone, nobody knows how"
+}
+
 // place says where the occupant is and what that makes of its life.
 func (b *builder) place(v *SeatView, s Seat, last Session, had bool) {
 	bind, bound := b.w.bindings[s.ID]
@@ -176,7 +190,7 @@ func (b *builder) place(v *SeatView, s Seat, last Session, had bool) {
 		v.Life, v.LifeWhy = LifeNever, "it never had an occupant"
 		return
 	case !bound:
-		v.Life, v.LifeWhy = LifeStopped, "its last occupant was "+string(last.Status)
+		v.Life, v.LifeWhy = LifeStopped, "its last occupant "+endWord(last.Status)
 		return
 	case !b.in.Live:
 		v.Life, v.LifeWhy = LifeUnknown, "tmux was not asked yet"

@@ -262,9 +262,21 @@ func planImagePrune(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	}
 	e.removeImages(p, going, args.Force)
 	if len(going) == 0 {
-		p.Warnings = append(p.Warnings, "nothing to prune: every image is protected, or there is none")
+		p.Warnings = append(p.Warnings, "nothing has to be removed: "+keptWords(len(kept), len(g.view.Faults)))
 	}
 	return nil
+}
+
+// keptWords says of a library from which nothing is removed what is in it.
+func keptWords(kept, faults int) string {
+	words := "there is no agent image"
+	if kept > 0 {
+		words = Counted(kept, "image") + ", all protected"
+	}
+	if faults > 0 {
+		words += "; " + Counted(faults, "broken image") + " left alone"
+	}
+	return words
 }
 
 // removeImages adds a unit per image: out of sight, recorded, then gone.

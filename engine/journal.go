@@ -202,6 +202,7 @@ func (r *run) tell() {
 // finish computes the outcome from what happened, stores it and gives it.
 func (r *run) finish() (*Receipt, error) {
 	r.settleIntents()
+	r.tellIdle()
 	r.mu.Lock()
 	rec := &Receipt{
 		Seats: append([]SeatReceipt{}, r.seats...), Warnings: r.warnings, EventSeq: r.eventSeq, Extra: r.extra,
@@ -297,6 +298,18 @@ func (r *run) settleIntents() {
 				WithHint("nothing was started and nothing was lost; `rig up %s --fresh %s` starts it afresh, on purpose", rig, i.Seat)
 		}
 		r.settle(s)
+	}
+}
+
+// tellIdle makes a plan without steps say in its receipt why nothing was to be
+// done: nobody else does.
+func (r *run) tellIdle() {
+	if len(r.plan.Steps()) > 0 || len(r.plan.Warnings) == 0 {
+		return
+	}
+	r.addExtra("note", strings.Join(r.plan.Warnings, "; "))
+	if kept, ok := r.plan.Input("kept"); ok {
+		r.addExtra("protected", kept)
 	}
 }
 

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"strings"
 )
 
 // LineKind tells a renderer what a line of a plan is, so that it can be drawn
@@ -45,10 +46,17 @@ func (p *Plan) Lines() []Line {
 	if p.Operator.Name != "" {
 		add(LineNote, "operator: %s", p.Operator)
 	}
+	room := 10
 	for _, i := range p.Intents {
-		text := fmt.Sprintf("%-10s %s", i.Action, i.Seat)
-		if i.Reason != "" {
-			text += "  (" + i.Reason + ")"
+		room = max(room, len(i.Action))
+	}
+	for _, i := range p.Intents {
+		text := fmt.Sprintf("%-*s %s", room, i.Action, i.Seat)
+		if why := i.Reason; why != "" {
+			if !strings.Contains(why, " ") { // a code
+				why = strings.ReplaceAll(why, "_", " ")
+			}
+			text += "  (" + why + ")"
 		}
 		add(LineIntent, "%s", text)
 	}

@@ -49,9 +49,8 @@ func (e *Engine) planRecover(ctx context.Context, p *Plan, finish bool) error {
 	}
 	p.Target = cmp.Or(op.Target, op.ID)
 	p.Command = CommandLine("rig", "op", "rollback", op.ID)
-	after := string(OpRolledBack)
 	if finish {
-		p.Command, after = CommandLine("rig", "op", "finish", op.ID), "closed, with what is left of it done"
+		p.Command = CommandLine("rig", "op", "finish", op.ID)
 	}
 	p.AddFact("operation/"+op.ID, string(op.State))
 	r := &recovery{e: e, p: p, op: op, finish: finish, state: map[string]StepState{}, probed: map[string]Probed{}}
@@ -67,7 +66,7 @@ func (e *Engine) planRecover(ctx context.Context, p *Plan, finish bool) error {
 	p.Phases = append(p.Phases, Phase{ID: "close", Title: "Close the operation", Steps: []Step{{
 		ID: "close", Kind: StepCloseOp, Effect: EffectCommit, Title: "record how it ended, give its seats free, and the event",
 	}}})
-	p.Changes = append(p.Changes, Change{Field: string(op.Verb) + " of " + p.Target, Before: string(op.State), After: after})
+	p.Changes = append(p.Changes, Change{Field: string(op.Verb) + " of " + p.Target, Before: string(op.State), After: r.after()})
 	return nil
 }
 
@@ -114,6 +113,19 @@ func (r *recovery) unit(u *unit) {
 	if len(ph.Steps) > 0 {
 		r.p.Phases = append(r.p.Phases, ph)
 	}
+}
+
+// after says how the operation stands once it is closed.
+func (r *recovery) after() string {
+	switch {
+	case !r.finish:
+		return "rolled back"
+	case r.stands == 0:
+		return "closed, with what began undone"
+	case r.open > 0:
+		return "closed: committed parts stand, the others are not run"
+	}
+	return "closed, with what is left of it done"
 }
 
 func ofUnit(id string) string {

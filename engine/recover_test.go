@@ -31,9 +31,10 @@ func TestClosingACutOffOperationIsPlanned(t *testing.T) {
 		want       string
 		generation int64
 		other      engine.Code // what the other verb is blocked with, "" = nothing
+		closed     string      // what finishing it comes to
 	}{
-		{"swap", engine.VerbRollback, "undo “start the successor in a staging session”", 1, ""},
-		{"go", engine.VerbFinish, "tell the successor that the seat is its own", 2, "already_committed"},
+		{"swap", engine.VerbRollback, "undo “start the successor in a staging session”", 1, "", "unfinished → closed, with what began undone"},
+		{"go", engine.VerbFinish, "tell the successor that the seat is its own", 2, "already_committed", "unfinished → closed, with what is left of it done"},
 	} {
 		t.Run(c.at, func(t *testing.T) {
 			b := newBench(t, t.TempDir(), engine.RuntimeClaude)
@@ -51,6 +52,9 @@ func TestClosingACutOffOperationIsPlanned(t *testing.T) {
 			}
 			if p, text := b.planLines(t, request(other, op, struct{}{})); c.other != "" && (p.Applicable() || p.Blockers[0].Code != c.other) {
 				t.Errorf("the plan of %s:\n%s", other, text)
+			}
+			if _, text := b.planLines(t, request(engine.VerbFinish, op, struct{}{})); !strings.Contains(text, c.closed) {
+				t.Errorf("how it is closed:\n%s", text)
 			}
 			if b.world(t) != before {
 				t.Error("planning changed the world")

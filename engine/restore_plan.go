@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // reviveOptions say what is to come back, and how.
@@ -181,10 +182,15 @@ func (v *revival) roster(ctx context.Context, r *restoring, seats []Seat, only [
 			v.p.Intents = append(v.p.Intents, Intent{address, "excluded", ExcludedHistorical})
 		}
 	}
+	var gone []string
 	for _, s := range r.choice.data.Seats {
 		if _, ok := v.w.seats[s.ID]; !ok {
-			r.excluded = append(r.excluded, ExcludedSeat{Address(s.Pod, s.Member, r.rig.Name), ExcludedGone})
+			address := Address(s.Pod, s.Member, r.rig.Name)
+			r.excluded, gone = append(r.excluded, ExcludedSeat{address, ExcludedGone}), append(gone, address)
 		}
+	}
+	if len(gone) > 0 {
+		v.p.Warnings = append(v.p.Warnings, "no longer in the rig, so not brought back: "+strings.Join(gone, ", "))
 	}
 	return slices.DeleteFunc(slices.Clone(only), func(l string) bool { return !slices.Contains(kept, l) }), nil
 }

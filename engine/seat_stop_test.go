@@ -26,7 +26,7 @@ func TestStopEndsExactlyOneOccupant(t *testing.T) {
 		t.Fatalf("%+v", rec)
 	}
 	s := b.seat(t, "dev.m0")
-	if s.Life != engine.LifeStopped || s.Pane != "" || s.Generation != 1 {
+	if s.Life != engine.LifeStopped || s.LifeWhy != "its last occupant has ended" || s.Pane != "" || s.Generation != 1 {
 		t.Errorf("%+v", s)
 	}
 	if h := b.history(t, "dev.m0"); h[0].Status != engine.SessionExited || h[0].Token.Reveal() != token {

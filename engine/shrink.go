@@ -138,7 +138,11 @@ func (e *Engine) planSeatRemoval(_ context.Context, w *world, p *Plan, rig Rig, 
 	})
 	p.Intents = append(p.Intents, Intent{address, action, at.why})
 	p.Phases = append(p.Phases, Phase{ID: address, Unit: address, Title: "Remove " + address, Steps: steps})
-	p.Changes = append(p.Changes, Change{Seat: address, Field: "seat", Before: occupantWord(w, seat), After: "removed"})
+	before := occupantWord(w, seat)
+	if before == "" {
+		before = "empty"
+	}
+	p.Changes = append(p.Changes, Change{Seat: address, Field: "seat", Before: before, After: "removed"})
 	for _, e := range w.rec.Edges {
 		if e.RigID == rig.ID && (e.From == seat.ID || e.To == seat.ID) {
 			edge := Change{Field: "edge", Before: w.seats[e.From].Logical() + " " + string(e.Kind) + " " + w.seats[e.To].Logical(), After: "removed"}

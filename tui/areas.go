@@ -172,10 +172,7 @@ func (m *Model) aside(w, h int, k tone, texts ...string) []string {
 
 // eventLine is one event as a line: when, what, where, by whom.
 func (m *Model) eventLine(w int, e engine.Event, selected bool) string {
-	where := clean(e.Seat)
-	if where == "" {
-		where = clean(e.Rig)
-	}
+	where := clean(eventPlace(e))
 	segs := []seg{
 		{toneDim, " " + e.At.In(m.opt.zone()).Format("15:04") + " "},
 		{eventTone(e.Type), pad(clean(e.Type), 24) + " "},

@@ -39,7 +39,7 @@ const detailRows = 8
 
 func (s *attentionScreen) listHeight(m *Model) int {
 	a := m.divide(len(s.items), false)
-	if a.shape == shapeSplit && a.listH > 2*detailRows {
+	if it := s.item(); a.shape == shapeSplit && a.listH > 2*detailRows && m.seatOf(it) != nil {
 		return a.listH - detailRows
 	}
 	return a.listH
@@ -109,7 +109,7 @@ func attentionLook(class string) look {
 	case engine.AttnShared:
 		return look{"∞", "8", "shared talk", toneBad}
 	case engine.AttnUnfinished:
-		return look{"◐", "/", "a half-done op", toneNeed}
+		return look{"◐", "/", "a cut-off op", toneNeed}
 	case engine.AttnServer:
 		return look{"?", "?", "tmux", toneBad}
 	}

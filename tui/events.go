@@ -1,6 +1,9 @@
 package tui
 
 import (
+	"cmp"
+	"encoding/json"
+
 	tea "charm.land/bubbletea/v2"
 
 	"rig/engine"
@@ -134,12 +137,18 @@ func (s *eventsScreen) view(m *Model, w, h int) []string {
 	return append([]string{t.head()}, s.list.lines(h-1, func(i int, on bool) string { return s.line(m, s.rows[i], on, t) })...)
 }
 
-// eventPlace is where an event happened.
+// eventPlace is where an event happened, or to what.
 func eventPlace(e engine.Event) string {
-	if e.Seat == "" {
-		return e.Rig
+	if at := cmp.Or(e.Seat, e.Rig); at != "" {
+		return at
 	}
-	return e.Seat
+	var of struct {
+		Image string `json:"image"`
+	}
+	if json.Unmarshal(e.Payload, &of) != nil { // other events happen nowhere
+		return ""
+	}
+	return of.Image
 }
 
 func (s *eventsScreen) line(m *Model, e engine.Event, on bool, t table) string {

@@ -73,7 +73,7 @@ func (m *Model) fleetLine(s *fleetScreen, r fleetRow, on bool, t table) string {
 	g, lead := m.brush.g, m.brush.lead(on)
 	switch r.kind {
 	case rowRig:
-		return m.brush.line(t.w, on, append([]seg{lead}, m.rigCells(r.rig, s.folded["rig/"+r.rig.ID])...)...)
+		return m.brush.line(t.w, on, append([]seg{lead}, m.rigCells(r.rig, s.folded["rig/"+r.rig.ID], t.w-width(lead.text))...)...)
 	case rowPod:
 		fold := g.open
 		if s.folded[r.key] {
@@ -104,7 +104,9 @@ func (m *Model) foldedCount(s *fleetScreen, r fleetRow) string {
 	return "  " + engine.Counted(r.n, "seat")
 }
 
-func (m *Model) rigCells(r *engine.RigView, folded bool) []seg {
+// rigCells is the line of a rig in w cells. Its reason gives way where it would
+// be cut and the numbers before it say the same.
+func (m *Model) rigCells(r *engine.RigView, folded bool, w int) []seg {
 	g := m.brush.g
 	fold := g.open
 	if folded {
@@ -126,8 +128,8 @@ func (m *Model) rigCells(r *engine.RigView, folded bool) []seg {
 	if r.Attention > 0 {
 		out = append(out, seg{toneNeed, "  " + lookWaiting.mark(g) + " " + itoa(r.Attention) + needs})
 	}
-	if r.Why != "" {
-		out = append(out, seg{toneDim, "  " + clean(r.Why)})
+	if why := "  " + clean(r.Why); r.Why != "" && (r.Life == engine.RigUnknown || segsWidth(out)+width(why) <= w) {
+		out = append(out, seg{toneDim, why})
 	}
 	return out
 }

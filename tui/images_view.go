@@ -172,6 +172,9 @@ func (s *imagesScreen) about(m *Model, w, h int) []string {
 		}
 	}
 	put("read", libraryWords(s.lib), toneText)
+	for _, u := range s.lib.Unread {
+		put("unread", u.File+": "+u.Why+"; it counts as a reference", toneNeed)
+	}
 	for _, r := range s.lib.Roots {
 		text := r.Path
 		if !r.Exists {
@@ -179,11 +182,11 @@ func (s *imagesScreen) about(m *Model, w, h int) []string {
 		}
 		put(r.Label, text, toneDim)
 	}
-	for _, u := range s.lib.Unread {
-		put("unread", u.File+": "+u.Why+"; it counts as a reference", toneNeed)
-	}
 	if len(s.lib.Unread) == 0 {
 		put("specs in", strings.Join(s.lib.SpecRoots, ", "), toneDim)
+	}
+	if len(out) > h && h > 1 {
+		out[h-1] = m.brush.text(w, toneDim, " "+pad("", 10)+"and more: `rig agent-image sync` says all of it")
 	}
 	return m.brush.fill(out, w, h)
 }

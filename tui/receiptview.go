@@ -84,13 +84,16 @@ func (m *Model) receipt(r *engine.Receipt, err error, cols int) []string {
 	if r != nil {
 		l := lookOp(r.Operation.State)
 		outcome := clean(r.Outcome)
-		if outcome == l.word {
+		if whyText(outcome) == l.word {
 			outcome = ""
 		}
 		out = append(out, m.brush.line(cols, false, seg{l.tone, l.text(m.brush.g)}, seg{toneText, "  " + outcome}, seg{toneDim, "  operation " + clean(r.Operation.ID) + m.eventWord(r)}))
 		out = append(out, m.verdictLines(r, cols)...)
 		for _, s := range r.Seats {
 			out = append(out, m.seatReceipt(s, cols)...)
+		}
+		if r.Operation.State == engine.OpRolledBack {
+			out = append(out, m.paragraph(toneText, "  "+m.brush.g.dot+" ", "what it had begun is undone: each seat is as it was before", cols)...)
 		}
 		for _, t := range extraWords(r.Extra) {
 			out = append(out, m.paragraph(toneText, "  "+m.brush.g.dot+" ", t, cols)...)
@@ -146,6 +149,7 @@ func extraWords(extra map[string]any) []string {
 			Pinned bool   `json:"pinned"`
 		} `json:"image"`
 		Snapshot  *snapshotExtra `json:"snapshot"`
+		Note      string         `json:"note"` // why nothing was to be done
 		Deleted   []string       `json:"deleted"`
 		Protected []struct {
 			Image   string                   `json:"image"`
@@ -157,6 +161,9 @@ func extraWords(extra map[string]any) []string {
 		return nil
 	}
 	var out []string
+	if doc.Note != "" {
+		out = append(out, doc.Note)
+	}
 	if doc.Image != nil && doc.Image.ID != "" {
 		word := "not pinned"
 		if doc.Image.Pinned {
@@ -197,7 +204,7 @@ func (m *Model) seatReceipt(s engine.SeatReceipt, cols int) []string {
 	segs := []seg{{k, "  " + mark + " "}, {toneText, pad(cutMiddle(clean(s.Seat), 26), 26) + "  "}, {k, word}}
 	more := string(s.Binding) // an outcome: in the words of the record
 	if a := clean(s.Action); a != more && whyText(s.Action) != word {
-		more = joinWords(", ", a, more)
+		more = joinWords(", ", whyText(a), more)
 	}
 	if s.Generation > 0 {
 		more = joinWords(", ", more, "generation "+itoa(int(s.Generation)))
@@ -220,7 +227,7 @@ func (m *Model) seatReceipt(s engine.SeatReceipt, cols int) []string {
 func unsaid(s engine.SeatReceipt) map[string]any {
 	head := map[string]string{
 		"outcome": string(s.Outcome), "continuity_outcome": string(s.Outcome), "binding_outcome": string(s.Binding), "generation": itoa(int(s.Generation)),
-		"context_delivered": valueText(s.ContextDelivered),
+		"context_delivered": valueText(s.ContextDelivered), "action": s.Action,
 	}
 	out := map[string]any{}
 	for k, v := range s.Evidence {

@@ -317,6 +317,9 @@ func (c *cli) receiptExtra(extra map[string]any) {
 	if made, ok := extra["snapshot"].(map[string]any); ok {
 		fmt.Fprintf(c.out, "  snapshot %v  %v\n", made["id"], made["status"])
 	}
+	if note, ok := extra["note"].(string); ok {
+		fmt.Fprintln(c.out, "  "+plain(note))
+	}
 	for _, id := range lines(extra["deleted"]) {
 		fmt.Fprintln(c.out, "  deleted "+id)
 	}

@@ -372,6 +372,10 @@ func TestRestoreByName(t *testing.T) {
 	if r := w.into(&all, "up", "--all"); r.code != 0 || len(all.Extra.Restore) != 1 || w.seat("dev.b").Life != "running" {
 		t.Errorf("all: exit %d\n%s%s", r.code, r.out, r.err)
 	}
+	w.must("remove", "named", "dev.b")
+	if out := w.must("restore", id, "--rig", "named", "--dry-run"); !strings.Contains(out, "no longer in the rig, so not brought back: dev-b@named") {
+		t.Errorf("the plan does not say who stays out:\n%s", out)
+	}
 	w.must("handover", "dev.a", "--reason", "r", "--source", "fresh")
 	w.refuse("snapshot_unusable", 1, "restore", id, "--rig", "named")
 }

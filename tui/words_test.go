@@ -1,0 +1,53 @@
+package tui
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"rig/engine"
+	"rig/tui/tuitest"
+)
+
+// The line of a rig says why it needs somebody whole or not at all.
+func TestTheReasonOfARigIsNotCut(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	r := engine.RigView{Name: "a-rig-of-great-length", Life: engine.RigAttention, Why: "some seats need a person", Attention: 1, Running: 3, Seats: make([]engine.SeatView, 4)}
+	for w := 20; w < 120; w++ {
+		line := strings.TrimRight(ansiText([]string{d.m.brush.line(w, false, d.m.rigCells(&r, false, w)...)}), " ")
+		if strings.Contains(line, "  s") && !strings.HasSuffix(line, "a person") {
+			t.Fatalf("%d: %q", w, line)
+		}
+	}
+	r.Life, r.Why = engine.RigUnknown, "tmux does not answer"
+	if line := ansiText([]string{d.m.brush.line(72, false, d.m.rigCells(&r, false, 72)...)}); !strings.Contains(line, "tmux") {
+		t.Errorf("nobody says why it is not known: %q", line)
+	}
+}
+
+// An event of the library says of which image.
+func TestAnImageEventNamesTheImage(t *testing.T) {
+	e := engine.Event{Type: "image.pinned", Payload: json.RawMessage(`{"image":"agent-image:base:1"}`)}
+	if got := eventPlace(e); got != "agent-image:base:1" {
+		t.Errorf("%q", got)
+	}
+	if got := eventPlace(engine.Event{Payload: json.RawMessage(`7`)}); got != "" {
+		t.Errorf("%q", got)
+	}
+}
+
+// A receipt says each thing once, in words, and of a rollback how things stand.
+func TestReceiptsInWords(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	rec := &engine.Receipt{Outcome: "rolled_back", Operation: engine.ReceiptOp{ID: "op-1", State: engine.OpRolledBack}, Seats: []engine.SeatReceipt{{
+		Seat: "dev-impl@shop", Outcome: engine.ContinuityFailed, Binding: engine.BindingUnchanged, Action: "rolled_back", Evidence: map[string]any{"action": "rolled_back"},
+	}}}
+	text := ansiText(d.m.receipt(rec, nil, 100))
+	if strings.Contains(text, "rolled_back") || strings.Contains(text, "action") || !strings.Contains(text, "each seat is as it was before") {
+		t.Error(text)
+	}
+	rec = &engine.Receipt{OK: true, Outcome: "done", Operation: engine.ReceiptOp{ID: "op-2", State: engine.OpDone}, Extra: map[string]any{"note": "nothing has to be removed: 1 image, all protected"}}
+	if text := ansiText(d.m.receipt(rec, nil, 100)); !strings.Contains(text, "nothing has to be removed") {
+		t.Error(text)
+	}
+}
