@@ -112,6 +112,18 @@ func askActions() []*action {
 			in: scopeAsk, foot: 25, disabled: (*Model).whyNoToggle, run: with(func(w *wizard, m *Model) tea.Cmd { return w.toggle(m) }),
 		},
 		{
+			id: "field-again", keys: []string{"ctrl+r"}, label: "look again", help: "look again for what can be chosen", group: groupDialog,
+			in: scopeAsk, foot: 30, disabled: (*Model).whyNoChoices, run: with((*wizard).lookForChoices),
+		},
+		{
+			id: "refusal-down", keys: []string{"pgdown"}, label: "more", help: "further down in why there is no plan", group: groupDialog,
+			in: scopeAsk, foot: 15, disabled: (*Model).whyNoLeaf, run: with(func(w *wizard, m *Model) tea.Cmd { return w.move(m, move{page: 1}) }),
+		},
+		{
+			id: "refusal-up", keys: []string{"pgup"}, help: "back up in why there is no plan", group: groupDialog,
+			in: scopeAsk, disabled: (*Model).whyNoLeaf, run: with(func(w *wizard, m *Model) tea.Cmd { return w.move(m, move{page: -1}) }),
+		},
+		{
 			id: "plan", keys: []string{"enter"}, label: "plan", help: "make the plan; nothing is changed", group: groupDialog,
 			in: scopeAsk, foot: 10, run: with((*wizard).answered),
 		},
@@ -130,7 +142,7 @@ func applyActions() []*action {
 		},
 		{
 			id: "force", keys: []string{"f"}, label: "force", help: "plan it also over the guard that protects what is used, or no longer; asks for the word", group: groupDialog,
-			in: scopePreview, foot: 40, disabled: (*Model).whyNoForce, run: with((*wizard).force),
+			in: scopePreview, foot: 40, disabled: (*Model).whyNoForce, run: with((*wizard).force), word: (*Model).forceWord,
 		},
 		{
 			id: "confirm", keys: []string{"y"}, label: "yes, do it", help: "apply the plan that was shown", group: groupDialog,

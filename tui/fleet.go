@@ -178,6 +178,9 @@ func (s *fleetScreen) subject(*Model) subject {
 	case rowSeat:
 		out.seat, out.copy, out.seats = r.seat, r.seat.Address, []string{r.seat.ID}
 	case rowPod, rowRig:
+		if r.kind == rowPod {
+			out.pod = r.pod.Name
+		}
 		for i := range r.rig.Seats {
 			if r.kind == rowRig || r.rig.Seats[i].Pod == r.pod.Name {
 				out.seats = append(out.seats, r.rig.Seats[i].ID)

@@ -97,6 +97,7 @@ type subject struct {
 	copy  string // what `y` copies
 	topic string // what `e` asks about
 	op    string // id of an operation
+	pod   string // the pod under the cursor
 	seats []string
 
 	snapshot string // the snapshot that is selected

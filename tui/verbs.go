@@ -146,15 +146,23 @@ func launchDef() wizardDef {
 			return []*field{launchField(m, s), reasonField(true)}
 		},
 		target: func(m *Model, s subject, _ answers) string {
-			if s.rig == nil {
-				return ""
+			if r := launchRig(m, s); r != nil {
+				return r.Name
 			}
-			return s.rig.Name
+			return ""
 		},
 		request: func(a answers, target string) engine.Request {
 			return engine.Request{Target: target, Args: args(engine.LaunchArgs{Seats: a.list("seats")})}
 		},
 	}
+}
+
+// launchRig is the rig under the cursor, else the first there is.
+func launchRig(m *Model, s subject) *engine.RigView {
+	if s.rig == nil && len(m.fleet.Rigs) > 0 {
+		return &m.fleet.Rigs[0]
+	}
+	return s.rig
 }
 
 // launchField lists the seats of the rig: those that run cannot be chosen.
@@ -163,10 +171,7 @@ func launchField(m *Model, s subject) *field {
 		id: "seats", label: "Seats", kind: fieldMany, empty: "every seat that does not run", picked: map[string]bool{},
 		check: func(string) string { return "" },
 	}
-	if s.rig == nil && len(m.fleet.Rigs) > 0 {
-		s.rig = &m.fleet.Rigs[0]
-	}
-	if s.rig == nil {
+	if s.rig = launchRig(m, s); s.rig == nil {
 		return f
 	}
 	f.help = "seats of " + clean(s.rig.Name) + "; none chosen means every one that does not run"

@@ -99,7 +99,7 @@ func podField(s subject) *field {
 	}
 	for i, pod := range podsOf(s.rig) {
 		f.choices = append(f.choices, Choice{Value: pod.Name, Note: clean(pod.Label)})
-		if s.seat != nil && s.seat.Pod == pod.Name {
+		if s.pod == pod.Name || s.seat != nil && s.seat.Pod == pod.Name {
 			f.at = i
 		}
 	}

@@ -123,7 +123,7 @@ func removeDef() wizardDef {
 
 func shrinkDef() wizardDef {
 	return wizardDef{
-		verb: engine.VerbShrink, title: "Shrink a rig", in: scopeSeats, disabled: whyNoRigHere,
+		verb: engine.VerbShrink, title: "Shrink a rig", in: scopeSeats, disabled: whyNoRigHere, ofRig: true,
 		about: "take a pod with all its seats out of its rig for good",
 		fields: func(_ *Model, s subject) []*field {
 			return []*field{podField(s), workField(), reasonField(false)}

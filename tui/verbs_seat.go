@@ -33,6 +33,16 @@ func seatField(m *Model, s subject, no func(*engine.SeatView) string) *field {
 	return f
 }
 
+// freeSeatField asks for a seat without an occupant, and says what frees one when
+// there is none.
+func freeSeatField(m *Model, s subject) *field {
+	f := seatField(m, s, whyOccupied)
+	if len(f.choices) > 0 && f.choices[0].Reason != "" {
+		f.help = "no seat is free: " + m.reg.hint("seat-stop") + " stops one first, or " + m.reg.hint("handover") + " hands a seat over to such a session"
+	}
+	return f
+}
+
 func adoptDef() wizardDef {
 	return wizardDef{
 		verb: engine.VerbAdopt, keys: []string{"A"}, label: "adopt", title: "Adopt a session", in: scopeScreens, foot: 74,
@@ -42,9 +52,9 @@ func adoptDef() wizardDef {
 			return []*field{
 				{
 					id: "discovered", label: "Session", kind: fieldFree, required: true, load: m.opt.Discovered,
-					empty: "type to search", help: "sessions that were found in tmux; rig discover --rescan looks again", none: "none was found",
+					empty: "type to search", help: "sessions in tmux that nobody manages; " + m.reg.hint("field-again") + " looks again", none: "none was found",
 				},
-				seatField(m, s, whyOccupied),
+				freeSeatField(m, s),
 			}
 		},
 		target: seatTarget,

@@ -25,6 +25,7 @@ type wizardDef struct {
 	// on. A request may name another verb than the wizard's.
 	request func(a answers, target string) engine.Request
 	each    bool
+	ofRig   bool // it is on the rig under the cursor, which no question asks for
 	// order, where set, orders the seats of a wizard that makes one request for
 	// each.
 	order  func(m *Model, ids []string) []string
@@ -270,6 +271,9 @@ func (w *wizard) onPlanned(msg plannedMsg) {
 			return
 		}
 		w.err, w.plans = msg.err, nil
+		if len(w.fields) > 0 { // the answers stand, with the keys on them again
+			w.phase, w.from, w.moved, w.forced = phaseAsk, 0, nil, false
+		}
 		return
 	}
 	w.err = nil

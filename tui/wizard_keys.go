@@ -51,6 +51,7 @@ func (w *wizard) key(m *Model, k tea.KeyPressMsg) tea.Cmd {
 	case w.phase == phaseAsk && w.field() != nil:
 		w.field().key(k)
 		w.settle()
+		w.answering()
 	case w.phase == phaseConfirm && w.nameNeeded() != "":
 		w.name.key(k)
 		return w.pause.light(m, typePause)
@@ -63,6 +64,7 @@ func (w *wizard) paste(m *Model, text string) tea.Cmd {
 	case w.phase == phaseAsk && w.typing():
 		w.field().input.insert(text)
 		w.field().edited()
+		w.answering()
 	case w.phase == phaseConfirm && w.nameNeeded() != "" && w.open.ready:
 		w.name.insert(text)
 		return w.pause.light(m, typePause)
@@ -93,12 +95,43 @@ func (w *wizard) step(m *Model, by int) tea.Cmd {
 func (w *wizard) walk(m *Model, by int) tea.Cmd {
 	if f := w.field(); f != nil && f.walk(by) {
 		w.settle()
+		w.answering()
 		return nil
 	}
 	if next := w.at + by; next >= 0 && next < len(w.fields) {
 		w.at = next
 	}
 	return w.follow(m)
+}
+
+// answering puts a refusal away: an answer is another one now.
+func (w *wizard) answering() { w.err, w.from = nil, 0 }
+
+// whyNoLeaf says why there is no refusal to page through below the questions.
+func (m *Model) whyNoLeaf() string {
+	w := m.wizard()
+	if w == nil || w.err == nil {
+		return "no plan was refused"
+	}
+	if cols, h := w.size(m.w, m.h-1); len(w.lines(m, cols-4)) <= w.room(h) {
+		return "all of it is in sight"
+	}
+	return ""
+}
+
+// lookForChoices reads the choices of a question again.
+func (w *wizard) lookForChoices(m *Model) tea.Cmd {
+	if f := w.field(); f != nil && f.load != nil {
+		return w.loadChoices(m, f)
+	}
+	return nil
+}
+
+func (m *Model) whyNoChoices() string {
+	if w := m.wizard(); w == nil || w.field() == nil || w.field().load == nil {
+		return "there is nothing to look for again: this question has no list that changes"
+	}
+	return ""
 }
 
 // settle fits answers to others that they follow from.
@@ -110,6 +143,7 @@ func (w *wizard) settle() {
 
 func (w *wizard) toggle(*Model) tea.Cmd {
 	w.field().toggle()
+	w.answering()
 	return nil
 }
 
@@ -187,6 +221,14 @@ func (w *wizard) force(m *Model) tea.Cmd {
 	return w.plan(m)
 }
 
+// forceWord says what the key does now.
+func (m *Model) forceWord() string {
+	if w := m.wizard(); w != nil && w.forced {
+		return "no force"
+	}
+	return "force"
+}
+
 func (m *Model) whyNoForce() string {
 	if w := m.wizard(); w == nil || w.def.force == nil {
 		return "nothing guards this verb that could be overruled"
@@ -207,6 +249,9 @@ func (w *wizard) back(m *Model) tea.Cmd {
 	switch {
 	case w.phase == phaseConfirm:
 		w.phase = phasePreview
+		return nil
+	case w.phase == phaseAsk && w.err != nil:
+		w.answering()
 		return nil
 	case w.phase != phaseAsk && len(w.fields) > 0:
 		w.drop()

@@ -49,7 +49,7 @@ func (w *wizard) view(m *Model, cols, rows int) []string {
 func (w *wizard) first(m *Model, cols, n, room int) int {
 	from := w.from
 	switch {
-	case w.phase == phaseAsk:
+	case w.phase == phaseAsk && w.err == nil:
 		from = w.at
 	case w.phase == phaseRun && !w.held:
 		_, now := w.runLines(m, cols)
@@ -64,6 +64,8 @@ func (w *wizard) heading(m *Model) []seg {
 	switch n := len(w.who.seats); {
 	case w.secretField() != nil && w.who.seat != nil:
 		out = append(out, seg{toneAccent, "  " + clean(w.who.seat.Address)})
+	case w.def.ofRig && w.who.rig != nil:
+		out = append(out, seg{toneAccent, "  " + clean(w.who.rig.Name)})
 	case !w.def.each || n == 0:
 	case n == 1 && m.seats[w.who.seats[0]] != nil:
 		out = append(out, seg{toneAccent, "  " + clean(m.seats[w.who.seats[0]].Address)})
@@ -77,7 +79,7 @@ func (w *wizard) frame() tone {
 	switch {
 	case w.phase == phaseConfirm, len(w.moved) > 0:
 		return toneNeed
-	case w.phase == phaseReceipt && w.run != nil && !w.run.ok():
+	case w.phase == phaseReceipt && w.run != nil && !w.run.ok(), w.phase == phaseAsk && w.err != nil:
 		return toneBad
 	}
 	return toneAccent
@@ -128,21 +130,26 @@ func (w *wizard) lines(m *Model, cols int) []string {
 }
 
 func (w *wizard) askLines(m *Model, cols int) []string {
-	var out []string
+	var out, refused []string
 	_, h := w.size(m.w, m.h-1)
+	room := w.room(h)
+	if w.err != nil { // read with the answers that it is about in sight
+		refused = append(m.brush.blank(cols, 1), w.refusal(m, cols)...)
+		room = max(room-len(refused)-len(w.fields), 1)
+	}
 	for i, f := range w.fields {
-		out = append(out, f.view(m.brush, cols, w.room(h), i == w.at)...)
-		if i == w.at && i < len(w.fields)-1 {
+		out = append(out, f.view(m.brush, cols, room, i == w.at)...)
+		if i == w.at && i < len(w.fields)-1 && w.err == nil {
 			out = append(out, m.brush.blank(cols, 1)...)
 		}
 	}
-	return out
+	return append(out, refused...)
 }
 
 // refusal says why there is no plan, and what to do.
 func (w *wizard) refusal(m *Model, cols int) []string {
 	e := asEngineError(w.err)
-	out := []string{m.brush.text(cols, toneBad, m.brush.g.fail+" there is no plan  ["+string(e.Code)+"]"), m.brush.blank(cols, 1)[0]}
+	out := append(m.paragraph(toneBad, m.brush.g.fail+" ", "there is no plan  ["+string(e.Code)+"]", cols), m.brush.blank(cols, 1)...)
 	for _, part := range strings.Split(e.Error(), "\n") {
 		for _, l := range wrap(clean(part), cols) {
 			out = append(out, m.brush.text(cols, toneText, l))
@@ -154,7 +161,11 @@ func (w *wizard) refusal(m *Model, cols int) []string {
 			out = append(out, m.brush.text(cols, toneAccent, l))
 		}
 	}
-	return append(out, m.brush.blank(cols, 1)[0], m.brush.text(cols, toneDim, m.reg.hint("wizard-back")+" goes back. Nothing was changed."))
+	way := m.reg.hint("wizard-back") + " goes back. Nothing was changed."
+	if w.phase == phaseAsk {
+		way = "Nothing was changed. Change an answer, or " + m.reg.hint("plan") + " tries again; " + m.reg.hint("wizard-back") + " puts this away."
+	}
+	return append(append(out, m.brush.blank(cols, 1)...), m.paragraph(toneDim, "", way, cols)...)
 }
 
 // question is the last question, below the plan.

@@ -1,0 +1,115 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"rig/engine"
+	"rig/tui/tuitest"
+)
+
+// A refused plan leaves what was typed where it is, with the keys on it: it is
+// changed and tried again without a way back first.
+func TestARefusedPlanKeepsTheAnswers(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.c.Fail["Plan"] = engine.Errorf(engine.CodeNotFound, "/tmp/a.yaml is not there").WithHint("name a file")
+	d.keys("U", "/tmp/a.yaml", "enter")
+	d.has("there is no plan", "/tmp/a.yaml is not there", "name a file", "Nothing was changed")
+	d.keys("x")
+	d.has("/tmp/a.yamlx")
+	d.hasNot("there is no plan")
+	d.keys("enter")
+	d.has("there is no plan")
+	d.keys("esc")
+	d.has("/tmp/a.yamlx")
+	d.hasNot("there is no plan")
+	d.keys("enter")
+	delete(d.c.Fail, "Plan")
+	d.keys("enter", "a")
+	d.has("apply this?")
+}
+
+// A refusal that is longer than the dialog is paged through below the answers.
+func TestALongRefusalIsRead(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.size(80, 24)
+	d.c.Fail["Plan"] = engine.Errorf(engine.CodeValidationFailed, "%s the end", strings.Repeat("a fault in the file\n", 40))
+	d.keys("U", "/tmp/a.yaml", "enter")
+	d.hasNot("the end")
+	for range 8 {
+		d.keys("pgdown")
+	}
+	d.has("the end", "Nothing was changed")
+	d.keys("x")
+	d.has("/tmp/a.yamlx")
+}
+
+// The sessions that can be adopted are looked for again on a key.
+func TestAdoptLooksAgain(t *testing.T) {
+	opt, looks := options(), 0
+	opt.Discovered = func(context.Context) ([]Choice, error) {
+		if looks++; looks == 1 {
+			return nil, nil
+		}
+		return []Choice{{Value: "id2", Label: "mine %9", Note: "claude-code"}}, nil
+	}
+	d := drive(t, tuitest.Fleet(7), opt)
+	d.keys("A")
+	d.has("none was found", "^r looks again")
+	d.keys("ctrl+r")
+	d.has("mine %9")
+	d.keys("tab", "tab") // round to the first question
+	d.has("mine %9")
+	d.keys("D")
+	d = drive(t, tuitest.Fleet(7), opt)
+	d.keys("B", "ctrl+r")
+	d.has("nothing to look for again")
+}
+
+// A pod is taken away, forked into and expanded where the cursor is, not where
+// the rig begins, and the dialog says of which rig.
+func TestThePodUnderTheCursorIsMeant(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	for range 20 {
+		if d.m.here().pod == "ops" {
+			break
+		}
+		d.keys("j")
+	}
+	d.run(d.m.openWizard(shrinkDef()))
+	d.has("Shrink a rig  shop")
+	w := d.m.wizard()
+	reqs := w.requests(d.m)
+	var got engine.ShrinkArgs
+	if err := json.Unmarshal(reqs[0].Args, &got); err != nil || got.Pod != "ops" || reqs[0].Target != "shop" {
+		t.Errorf("%+v %s %v", got, reqs[0].Target, err)
+	}
+}
+
+// Launch means the rig whose seats it lists, also where no rig is under the
+// cursor.
+func TestLaunchFromAScreenWithoutARig(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys("7", "L")
+	d.has("seats of shop")
+	if reqs := d.m.wizard().requests(d.m); reqs[0].Target != "shop" {
+		t.Errorf("the target is %q", reqs[0].Target)
+	}
+}
+
+// When every seat has an occupant, the adopt wizard says what frees one.
+func TestAdoptSaysWhatFreesASeat(t *testing.T) {
+	f := *tuitest.Fleet(7)
+	f.Rigs = append([]engine.RigView(nil), f.Rigs...)
+	for i := range f.Rigs {
+		f.Rigs[i].Seats = append([]engine.SeatView(nil), f.Rigs[i].Seats...)
+		for j := range f.Rigs[i].Seats {
+			f.Rigs[i].Seats[j].Life = engine.LifeRunning
+		}
+	}
+	d := drive(t, &f, options())
+	d.keys("A", "tab")
+	d.has("no seat is free: S stops one first")
+}
