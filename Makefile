@@ -35,9 +35,10 @@ MUTANT ?=
 help: ## list the targets
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
-build: ## bin/rig
+build: ## bin/rig, and bin/rig-seat, the part of it that runs beside every agent
 	@.ci/need go
 	@CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/rig ./cmd/rig
+	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/rig-seat ./cmd/rig-seat
 
 demo: ## a rig of simulated agents on a private tmux server, and the console on it
 	@.ci/need go tmux

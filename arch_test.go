@@ -32,6 +32,7 @@ var rooms = []room{
 		"github.com/google/uuid", "golang.org/x/term", "github.com/charmbracelet/x/term", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/colorprofile",
 		"charm.land/bubbletea/v2", "github.com/fsnotify/fsnotify", "golang.org/x/sys", "golang.org/x/sync", "gopkg.in/yaml.v3",
 	}},
+	{dir: "cmd/rig-seat", own: []string{"engine/runtimes"}},
 	{dir: "tui", own: []string{"engine"}, modules: []string{
 		"charm.land/bubbletea/v2", "charm.land/bubbles/v2", "charm.land/lipgloss/v2", "github.com/charmbracelet/x/ansi",
 		"github.com/charmbracelet/colorprofile", "github.com/sahilm/fuzzy",

@@ -105,7 +105,7 @@ func (a *app) wire(mode appMode) error {
 	if mode != appRead {
 		logger = a.openLog()
 	}
-	files, contexts := runtimes.NewFiles(a.paths.home, a.paths.self), packet.Seats{Home: a.paths.home}
+	files, contexts := runtimes.NewFiles(a.paths.home, a.paths.self, a.paths.seat), packet.Seats{Home: a.paths.home}
 	a.deps = engine.Deps{
 		Store: a.db, Mux: mux, Specs: loader(),
 		Runtimes: runtimes.All(runtimes.Config{

@@ -16,15 +16,17 @@ import (
 
 // buildRig builds the program as it is shipped, without the race detector and
 // without the tests in it, because its start is what is measured.
-func buildRig(b *testing.B) string {
+func buildRig(b testing.TB) string {
 	b.Helper()
-	bin := filepath.Join(b.TempDir(), "rig")
-	cmd := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bin, ".")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		b.Fatalf("%v\n%s", err, out)
+	dir := b.TempDir()
+	for name, from := range map[string]string{"rig": ".", "rig-seat": "../rig-seat"} {
+		cmd := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(dir, name), from)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			b.Fatalf("%v\n%s", err, out)
+		}
 	}
-	return bin
+	return filepath.Join(dir, "rig")
 }
 
 // seats puts n bound terminal seats on the world's server and record, without a

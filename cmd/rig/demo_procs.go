@@ -106,7 +106,7 @@ func (d *demoRig) processes(ctx context.Context) []runtimes.Process {
 		return nil
 	}
 	procs := identify(runtimes.NewProcesses(), string(out))
-	files := runtimes.NewFiles(d.rigHome, d.self)
+	files := runtimes.NewFiles(d.rigHome, d.self, d.self)
 	a, err := openApp(appRead)
 	if err != nil {
 		return procs

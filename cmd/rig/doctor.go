@@ -69,7 +69,7 @@ func doctor(ctx context.Context) []check {
 	out := []check{
 		tmuxCheck(ctx),
 		clientCheck(ctx, "claude", "RIG_CLAUDE_COMMAND", conf.Claude.Command), clientCheck(ctx, "codex", "RIG_CODEX_COMMAND", conf.Codex.Command),
-		configCheck(p.config, conf, confErr), homeCheck(p.home), spaceCheck(p.home),
+		seatProgramCheck(p), configCheck(p.config, conf, confErr), homeCheck(p.home), spaceCheck(p.home),
 	}
 	out = append(out, terminalChecks(ctx)...)
 	out = append(out, companionChecks(p.home)...)
@@ -120,6 +120,14 @@ func clientCheck(ctx context.Context, name, env string, conf []string) check {
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(string(b)), "\n")
 	return check{Name: name, Status: "green", Found: line}
+}
+
+// seatProgramCheck looks for rig-seat beside rig.
+func seatProgramCheck(p paths) check {
+	if p.seat != p.self {
+		return check{Name: "rig-seat", Status: "green", Found: p.seat}
+	}
+	return check{"rig-seat", "yellow", "not beside " + p.self + ": rig itself runs beside every agent, which takes more time and memory", "install rig-seat into the folder of rig"}
 }
 
 func configCheck(path string, conf config, err error) check {

@@ -38,6 +38,7 @@ type world struct {
 	home    string
 	project string
 	socket  string
+	program string // what runs as rig: this test program, unless a test says otherwise
 	env     []string
 }
 
@@ -52,7 +53,7 @@ func newWorld(t testing.TB) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, dir: dir, home: filepath.Join(dir, "home"), project: filepath.Join(dir, "project"), socket: filepath.Join(dir, "s")}
+	w := &world{t: t, dir: dir, home: filepath.Join(dir, "home"), project: filepath.Join(dir, "project"), socket: filepath.Join(dir, "s"), program: self}
 	for _, d := range []string{w.project, filepath.Join(w.home, ".codex"), filepath.Join(w.home, ".claude")} {
 		if err := os.MkdirAll(d, 0o700); err != nil {
 			t.Fatal(err)
@@ -110,14 +111,10 @@ func (w *world) runIn(dir string, stdin []byte, args ...string) result {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	self, err := os.Executable()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	cmd := exec.CommandContext(ctx, self, args...)
+	cmd := exec.CommandContext(ctx, w.program, args...)
 	var out, errs bytes.Buffer
 	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr, cmd.Stdin = w.env, dir, &out, &errs, bytes.NewReader(stdin)
-	err = cmd.Run()
+	err := cmd.Run()
 	r := result{out: out.String(), err: errs.String()}
 	var exit *exec.ExitError
 	switch {

@@ -15,6 +15,7 @@ type paths struct {
 	config string // RIG_CONFIG
 	socket string // of the tmux server, absolute
 	self   string // this binary
+	seat   string // the part of it that runs beside an agent: rig-seat where that lies beside it
 }
 
 // record is the database file.
@@ -42,7 +43,24 @@ func findPaths() (paths, error) {
 	if p.self, err = os.Executable(); err != nil {
 		return p, engine.Errorf(engine.CodeInternal, "this program's own path is not known").Wrap(err).WithHint("start rig by its path")
 	}
+	p.seat = besideAgents(p.self)
 	return p, nil
+}
+
+// besideAgents finds rig-seat beside this binary, also behind the link by which a
+// package manager shows it. Without it this binary does the same, more slowly.
+func besideAgents(self string) string {
+	at := []string{self}
+	if real, err := filepath.EvalSymlinks(self); err == nil && real != self {
+		at = append(at, real)
+	}
+	for _, path := range at {
+		seat := filepath.Join(filepath.Dir(path), "rig-seat")
+		if info, err := os.Stat(seat); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+			return seat
+		}
+	}
+	return self
 }
 
 func xdg(env, below string) string {

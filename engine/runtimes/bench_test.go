@@ -11,7 +11,7 @@ import (
 )
 
 func BenchmarkHookBody(b *testing.B) {
-	f := NewFiles(b.TempDir(), self(b))
+	f := NewFiles(b.TempDir(), self(b), self(b))
 	if _, err := f.WriteLaunch("S1", launchFile()); err != nil {
 		b.Fatal(err)
 	}
@@ -23,7 +23,7 @@ func BenchmarkHookBody(b *testing.B) {
 }
 
 func BenchmarkStatusLineBody(b *testing.B) {
-	f := NewFiles(b.TempDir(), self(b))
+	f := NewFiles(b.TempDir(), self(b), self(b))
 	if _, err := f.WriteLaunch("S1", launchFile()); err != nil {
 		b.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func BenchmarkStatusLineBody(b *testing.B) {
 func BenchmarkUnchangedClaudeSeats(b *testing.B) {
 	const seats = 40
 	home := b.TempDir()
-	files := NewFiles(filepath.Join(home, "rig"), self(b))
+	files := NewFiles(filepath.Join(home, "rig"), self(b), self(b))
 	rt := NewClaude(Config{})
 	var probes []engine.Probe
 	for i := range seats {

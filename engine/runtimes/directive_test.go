@@ -26,7 +26,7 @@ type seatOf struct {
 
 func newSeat(t testing.TB, session string) seatOf {
 	t.Helper()
-	f := NewFiles(t.TempDir(), self(t))
+	f := NewFiles(t.TempDir(), self(t), self(t))
 	if _, err := f.WriteLaunch(session, launchFile()); err != nil {
 		t.Fatal(err)
 	}

@@ -43,7 +43,8 @@ const (
 // safe for concurrent use. It implements engine.Occupants.
 type Files struct {
 	home   string
-	binary string
+	binary string // rig
+	seat   string // what runs beside an agent: rig-seat, or rig itself
 	runs   *fileCache[engine.RunState]
 
 	mu     sync.Mutex
@@ -52,10 +53,11 @@ type Files struct {
 
 var _ engine.Occupants = (*Files)(nil)
 
-// NewFiles makes the files below home, for a product whose program is binary
-// (both absolute). Nothing is created before the first launch.
-func NewFiles(home, binary string) *Files {
-	return &Files{home: home, binary: binary, runs: newFileCache(loadRunState), spools: map[string]spoolCache{}}
+// NewFiles makes the files below home, for a product whose program is binary and
+// whose part beside an agent is seat (all absolute). Nothing is created before the
+// first launch.
+func NewFiles(home, binary, seat string) *Files {
+	return &Files{home: home, binary: binary, seat: seat, runs: newFileCache(loadRunState), spools: map[string]spoolCache{}}
 }
 
 func loadRunState(path string) (engine.RunState, error) {
@@ -128,7 +130,7 @@ func (f *Files) WriteLaunch(sessionID string, l engine.LaunchFile) ([]string, er
 	if err := writeAtomic(path, b); err != nil {
 		return nil, filesError(path, err)
 	}
-	return []string{f.binary, SupervisorVerb, path}, nil
+	return []string{f.seat, SupervisorVerb, path}, nil
 }
 
 // RemoveLaunch deletes a launch file that was never read; none is no error.

@@ -25,7 +25,7 @@ func mode(t *testing.T, path string) os.FileMode {
 
 func TestLaunchFileIsPrivateAndReadOnce(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "rig home")
-	f := NewFiles(home, "/opt/rig bin/rig")
+	f := NewFiles(home, "/opt/rig bin/rig", "/opt/rig bin/rig")
 	if _, err := os.Stat(home); err == nil {
 		t.Fatal("a folder was made before the first launch")
 	}
@@ -97,7 +97,7 @@ func TestLaunchFileThatIsNotOurs(t *testing.T) {
 // name the conversation that a fork starts from.
 func TestUnreadLaunchesOfAnOperationAreRemoved(t *testing.T) {
 	t.Parallel()
-	f := NewFiles(t.TempDir(), "/bin/rig")
+	f := NewFiles(t.TempDir(), "/bin/rig", "/bin/rig")
 	for id, op := range map[string]string{"S1": "A", "S2": "A", "S3": "B"} {
 		if _, err := f.WriteLaunch(id, engine.LaunchFile{Argv: []string{"x"}, Dir: "/", Op: op}); err != nil {
 			t.Fatal(err)
@@ -117,17 +117,17 @@ func TestFoldersThatAreLinksAreRefused(t *testing.T) {
 	if err := os.Symlink(t.TempDir(), filepath.Join(home, "run")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewFiles(home, "/rig").WriteLaunch("S1", launchFile()); engine.CodeOf(err) != engine.CodeUnavailable {
+	if _, err := NewFiles(home, "/rig", "/rig").WriteLaunch("S1", launchFile()); engine.CodeOf(err) != engine.CodeUnavailable {
 		t.Errorf("run is a link: %v", err)
 	}
 	home = t.TempDir()
 	if err := os.Mkdir(filepath.Join(home, "run"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewFiles(home, "/rig").WriteLaunch("S1", launchFile()); err != nil || mode(t, filepath.Join(home, "run")).Perm() != 0o700 {
+	if _, err := NewFiles(home, "/rig", "/rig").WriteLaunch("S1", launchFile()); err != nil || mode(t, filepath.Join(home, "run")).Perm() != 0o700 {
 		t.Errorf("a folder that is too open is closed: %v", err)
 	}
-	f := NewFiles(t.TempDir(), "/rig")
+	f := NewFiles(t.TempDir(), "/rig", "/rig")
 	for _, id := range []string{"", "..", "a/b", strings.Repeat("x", 65), "a\x00"} {
 		if _, err := f.WriteLaunch(id, launchFile()); engine.CodeOf(err) != engine.CodeInvalid {
 			t.Errorf("%q: %v", id, err)
@@ -142,7 +142,7 @@ func TestFoldersThatAreLinksAreRefused(t *testing.T) {
 }
 
 func TestRunState(t *testing.T) {
-	f := NewFiles(t.TempDir(), "/rig")
+	f := NewFiles(t.TempDir(), "/rig", "/rig")
 	if _, ok, err := f.RunState("S1"); ok || err != nil {
 		t.Errorf("nothing yet: %v %v", ok, err)
 	}
@@ -161,7 +161,7 @@ func TestRunState(t *testing.T) {
 }
 
 func TestSettingsValue(t *testing.T) {
-	f := NewFiles("/home/op/.rig", "/opt/my tools/rig")
+	f := NewFiles("/home/op/.rig", "/opt/my tools/rig", "/opt/my tools/rig-seat")
 	claude := engine.Seat{Runtime: engine.RuntimeClaude}
 	v := f.SettingsFor(claude, "S1", 3, true)
 	var s struct {
@@ -177,7 +177,7 @@ func TestSettingsValue(t *testing.T) {
 	if err := json.Unmarshal([]byte(v), &s); err != nil {
 		t.Fatal(err)
 	}
-	if s.IdleCompaction == nil || *s.IdleCompaction || s.StatusLine.Command != "'/opt/my tools/rig' statusline" || s.StatusLine.Type != "command" {
+	if s.IdleCompaction == nil || *s.IdleCompaction || s.StatusLine.Command != "'/opt/my tools/rig-seat' statusline" || s.StatusLine.Type != "command" {
 		t.Errorf("got %s", v)
 	}
 	valid := readFile(t, filepath.Join(fixtures, "claude-2.1.197-pane-settings-warning.txt"))
@@ -185,7 +185,11 @@ func TestSettingsValue(t *testing.T) {
 		if !strings.Contains(valid, ev+",") {
 			t.Errorf("an older client does not know %s", ev)
 		}
-		if len(m) != 1 || len(m[0].Hooks) != 1 || m[0].Hooks[0].Command != "'/opt/my tools/rig' hook "+ev || m[0].Hooks[0].Timeout < 5 {
+		program := "'/opt/my tools/rig-seat'"
+		if ev == "PreCompact" { // it writes a packet, which the small program cannot
+			program = "'/opt/my tools/rig'"
+		}
+		if len(m) != 1 || len(m[0].Hooks) != 1 || m[0].Hooks[0].Command != program+" hook "+ev || m[0].Hooks[0].Timeout < 5 {
 			t.Errorf("%s: %+v", ev, m)
 		}
 	}

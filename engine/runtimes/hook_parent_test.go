@@ -15,7 +15,7 @@ import (
 // a file of the new seat, and both stay readable.
 func TestHooksKeepNothingOfAForksSource(t *testing.T) {
 	const parent, other = "5e550037-0000-4000-8000-00000000a037", "5e550097-0000-4000-8000-00000000a097"
-	f := NewFiles(t.TempDir(), self(t))
+	f := NewFiles(t.TempDir(), self(t), self(t))
 	if _, err := f.WriteLaunch("S1", launchFile()); err != nil {
 		t.Fatal(err)
 	}

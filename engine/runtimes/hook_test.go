@@ -15,7 +15,7 @@ import (
 )
 
 func TestHookLeavesOneFileAnEvent(t *testing.T) {
-	f := NewFiles(t.TempDir(), self(t))
+	f := NewFiles(t.TempDir(), self(t), self(t))
 	if _, err := f.WriteLaunch("S1", launchFile()); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestHookLeavesOneFileAnEvent(t *testing.T) {
 }
 
 func TestHookIsHarmless(t *testing.T) {
-	f := NewFiles(t.TempDir(), self(t))
+	f := NewFiles(t.TempDir(), self(t), self(t))
 	if _, err := f.WriteLaunch("S1", launchFile()); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestSpoolIsPrunedAndOrdered(t *testing.T) {
 
 // Many hooks at once, each a process of its own: no event is lost or half.
 func TestHooksInParallel(t *testing.T) {
-	f := NewFiles(t.TempDir(), self(t))
+	f := NewFiles(t.TempDir(), self(t), self(t))
 	if _, err := f.WriteLaunch("S1", launchFile()); err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +168,7 @@ func TestHooksInParallel(t *testing.T) {
 
 func TestStatusLineSamplesAndRunsTheUsers(t *testing.T) {
 	root := t.TempDir()
-	f := NewFiles(filepath.Join(root, "rig"), self(t))
+	f := NewFiles(filepath.Join(root, "rig"), self(t), self(t))
 	if _, err := f.WriteLaunch("S1", launchFile()); err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func (f *Files) SettingsFor(seat engine.Seat, _ string, _ int64, idleCompactionO
 	if seat.Runtime != engine.RuntimeClaude {
 		return ""
 	}
-	program := engine.ShellQuote(f.binary)
+	program := engine.ShellQuote(f.seat)
 	s := claudeLaunchSettings{
 		Hooks:      make(map[string][]hookMatcher, len(hookEvents)),
 		StatusLine: statusLineSetting{Type: "command", Command: program + " " + StatusLineVerb},
@@ -60,6 +60,7 @@ func (f *Files) SettingsFor(seat engine.Seat, _ string, _ int64, idleCompactionO
 		h := hookCommand{Type: "command", Command: program + " " + HookVerb + " " + ev, Timeout: hookTimeout}
 		if ev == "PreCompact" {
 			h.Timeout = preCompactTimeout
+			h.Command = engine.ShellQuote(f.binary) + " " + HookVerb + " " + ev // it writes a packet
 		}
 		s.Hooks[ev] = []hookMatcher{{Hooks: []hookCommand{h}}}
 	}

@@ -29,7 +29,7 @@ func newTmux(t *testing.T) *tmuxServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &tmuxServer{t: t, socket: filepath.Join(short, "s"), files: NewFiles(filepath.Join(short, "h"), self(t)), dir: short}
+	s := &tmuxServer{t: t, socket: filepath.Join(short, "s"), files: NewFiles(filepath.Join(short, "h"), self(t), self(t)), dir: short}
 	t.Cleanup(func() {
 		pids, _ := s.try("list-panes", "-a", "-F", "#{?pane_dead,,#{pane_pid}}")
 		var procs []Process
