@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 
 	"rig/engine"
@@ -43,8 +44,23 @@ func findPaths() (paths, error) {
 	if p.self, err = os.Executable(); err != nil {
 		return p, engine.Errorf(engine.CodeInternal, "this program's own path is not known").Wrap(err).WithHint("start rig by its path")
 	}
+	p.self = keptPath(p.self)
 	p.seat = besideAgents(p.self)
 	return p, nil
+}
+
+// keptPath is the path by which this program goes on being found: where the one that
+// the shell finds is a link to it, the link, because a package manager removes what
+// it pointed to with the next version, and seats that run go on calling it.
+func keptPath(self string) string {
+	link, err := exec.LookPath(filepath.Base(os.Args[0]))
+	if err != nil || !filepath.IsAbs(link) {
+		return self
+	}
+	if real, err := filepath.EvalSymlinks(link); err != nil || real != self {
+		return self
+	}
+	return link
 }
 
 // besideAgents finds rig-seat beside this binary, also behind the link by which a

@@ -57,6 +57,39 @@ func TestSeatProgram(t *testing.T) {
 	}
 }
 
+// TestSeatsOutliveAnUpgrade: a package manager shows the program by a link and takes its own folder away with the next version.
+// What seats call is the link, so that hooks and status lines of seats that run go on working.
+func TestSeatsOutliveAnUpgrade(t *testing.T) {
+	w := newWorld(t)
+	kept := filepath.Join(w.dir, "bin", "rig")
+	if err := os.MkdirAll(filepath.Dir(kept), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(w.self(), kept); err != nil {
+		t.Fatal(err)
+	}
+	w.setenv("PATH", filepath.Dir(kept)+":"+os.Getenv("PATH"))
+	w.program = kept
+	w.must("up", w.spec("up", "a:claude-code"))
+	if got := w.programOf("dev.a"); got != kept {
+		t.Errorf("it is supervised by %s, which an upgrade removes", got)
+	}
+	settings := w.clientArgs("dev.a")
+	if !strings.Contains(settings, kept+" hook SessionStart") || strings.Contains(settings, w.self()+" hook") {
+		t.Errorf("its hooks are %s", settings)
+	}
+}
+
+// clientArgs gives the command line of the client in a seat's pane.
+func (w *world) clientArgs(ref string) string {
+	w.t.Helper()
+	out, err := exec.CommandContext(w.t.Context(), "ps", "-o", "args=", "--ppid", fmt.Sprint(w.seat(ref).PanePID)).Output()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(out)
+}
+
 // programOf gives the program of the process in a seat's pane.
 func (w *world) programOf(ref string) string {
 	w.t.Helper()
