@@ -170,6 +170,7 @@ func commitAdopt(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
 		return nil, err
 	}
 	seat.Generation, seat.Lifecycle, seat.Continuity = l.session.Generation, LifecycleActive, ContinuityNone
+	seat.Binding, seat.LastError, seat.ForkedFrom, seat.ContextDelivered = BindingNone, "", "", false
 	if err := tx.UpdateSeat(&seat); err != nil {
 		return nil, err
 	}

@@ -38,8 +38,12 @@ func commitOccupant(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) 
 	}
 	seat.Generation, seat.Lifecycle, seat.Continuity = l.session.Generation, LifecycleActive, l.session.Continuity
 	seat.Binding, seat.LastError, seat.ContextDelivered = BindingNone, "", l.prompted
-	if st.Kind == "fork" {
+	switch st.Start.(type) {
+	case StartResume: // it goes on with the same conversation
+	case StartFork:
 		seat.ForkedFrom = st.Source
+	default:
+		seat.ForkedFrom = ""
 	}
 	if err := tx.UpdateSeat(&seat); err != nil {
 		return nil, err

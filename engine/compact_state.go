@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -144,16 +145,35 @@ func (e *Engine) CancelCompact(ctx context.Context, ref string, by Operator) (*C
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case c.Operation == "" || c.State.Ended():
+	if c.Operation == "" || c.State.Ended() {
 		return nil, Errorf(CodeNoCompaction, "no compaction is under way").On("compact", c.Seat).WithHint("rig compact %s --state", c.Seat)
-	case c.Stage != StagePreparing:
-		return nil, Errorf("too_late", "/compact was typed already").On("compact", c.Seat).WithHint("`rig op show %s` follows it to its audit", c.Operation)
 	}
 	if by.Name == "" {
 		by = e.Operator()
 	}
-	err = e.d.Store.Write(ctx, func(tx Tx) error { return tx.SetMeta(cancelKey(c.Operation), by.String()) })
+	err = e.d.Store.Write(ctx, func(tx Tx) error {
+		steps, err := tx.Steps(c.Operation)
+		switch {
+		case err != nil:
+			return err
+		case !slices.ContainsFunc(steps, sendsCompact): // an audit alone
+			return Errorf(CodeNoCompaction, "only its audit is under way").On("compact", c.Seat).WithHint("rig compact %s --state", c.Seat)
+		case slices.ContainsFunc(steps, typesCompact):
+			return Errorf("too_late", "/compact is typed, or was").On("compact", c.Seat).WithHint("`rig op show %s` follows it to its audit", c.Operation)
+		}
+		return tx.SetMeta(cancelKey(c.Operation), by.String())
+	})
+	if err != nil {
+		return nil, err
+	}
 	c.Cancelled = by.String()
-	return c, err
+	return c, nil
 }
+
+// sendsCompact reports whether a step is the one that types /compact.
+func sendsCompact(s OperationStep) bool { return s.Kind == StepCompactSend }
+
+// typesCompact reports whether that step has put on record that it types now. It looks
+// for a cancel once more after that and before it types, so one that found no such
+// mark, in one transaction with its own, is seen.
+func typesCompact(s OperationStep) bool { return sendsCompact(s) && evidenceOf(s).Str("at") != "" }

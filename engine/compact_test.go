@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rig/engine"
+	"rig/engine/enginetest"
 )
 
 func TestCompactRunsItsStages(t *testing.T) {
@@ -198,5 +199,38 @@ func TestCompactionOfAnyOrigin(t *testing.T) {
 	rec, err := w.attempt(t, engine.CompactArgs{AuditOnly: true})
 	if err != nil || !rec.OK || w.typed() != 1 || w.seat(t, "dev.m0").Compaction.Verdict != "" {
 		t.Errorf("%v %+v", err, rec)
+	}
+}
+
+// typing is a tmux that lets a test act while something is typed.
+type typing struct {
+	*enginetest.Mux
+	typed func(text string)
+}
+
+// Paste implements engine.Mux.
+func (m typing) Paste(ctx context.Context, g engine.Guard, text string) error {
+	m.typed(text)
+	return m.Mux.Paste(ctx, g, text)
+}
+
+// TestACancelThatComesWithTheCommandIsTooLate: nobody is told that /compact was not typed while it is being typed.
+func TestACancelThatComesWithTheCommandIsTooLate(t *testing.T) {
+	w := newWard(t)
+	defer w.close(t)
+	var cancelled error
+	other := w.e
+	w.deps.Mux = typing{w.mux, func(text string) {
+		if strings.HasPrefix(text, "/compact ") {
+			_, cancelled = other.CancelCompact(t.Context(), "dev.m0", engine.Operator{Name: "ann"})
+		}
+	}}
+	w.e = engine.New(w.deps)
+	rec, err := w.attempt(t, engine.CompactArgs{})
+	if err != nil || !rec.OK {
+		t.Fatalf("%+v, %v", rec, err)
+	}
+	if engine.CodeOf(cancelled) != "too_late" {
+		t.Errorf("the cancel was told: %v", cancelled)
 	}
 }

@@ -75,7 +75,7 @@ func (e *Engine) planStops(w *world, p *Plan, rig Rig) (running int, units []str
 		address := Address(seat.Pod, seat.Member, rig.Name)
 		p.Leases = append(p.Leases, "seat:"+seat.ID)
 		at := w.locate(seat.ID)
-		blockElsewhere(p, address, at)
+		blockUnseen(p, address, at)
 		p.AddFact("seat/"+address+"/generation", itoa(seat.Generation))
 		p.AddFact("seat/"+address+"/pane", at.presence.String()+" "+string(at.pane.ID)+deadWord(at.dead))
 		_, bound := w.bindings[seat.ID]

@@ -50,35 +50,32 @@ func (e *Engine) kill(ctx context.Context, inv *Inventory, p Pane, address strin
 }
 
 // endPane ends a tagged pane and waits until the client in it is gone; what ignores
-// the hang-up is killed.
+// the hang-up is killed. Where the client cannot be told, the pane is ended all the
+// same, and the error says that its client may be left.
 func (e *Engine) endPane(ctx context.Context, inv *Inventory, p Pane, address, sessionID string) error {
-	client := 0
-	if sessionID != "" {
-		if st, ok, err := e.d.Occupants.RunState(sessionID); err == nil && ok {
-			client = e.sameProcess(st.PID, st.PIDStart)
-		}
-	}
+	client, unknown := e.clientOf(sessionID)
 	err := e.kill(ctx, inv, p, address, Guard{Pane: p.ID, Epoch: inv.Epoch, Seat: p.Seat, Gen: p.Gen, PID: p.PID, DeadOK: true, Session: p.Session})
 	if err != nil && CodeOf(err) != CodeNotFound && !e.paneGone(ctx, inv.Epoch, p) {
 		return err
 	}
 	if client == 0 || e.gone(ctx, client, 3*time.Second) {
-		return nil
+		return unknown
 	}
 	return e.d.Procs.Kill(ctx, client)
 }
 
 // endFrozen ends a stopped tree: SIGKILL first, because a stopped process hears
-// nothing else, then its pane.
+// nothing else, then its pane. A client that cannot be told keeps its pane: without it
+// nobody would find the stopped tree again.
 func (e *Engine) endFrozen(ctx context.Context, inv *Inventory, p Pane, address, sessionID string) error {
-	if st, ok, err := e.d.Occupants.RunState(sessionID); err == nil && ok {
-		if root := e.sameProcess(st.PID, st.PIDStart); root != 0 {
-			if err := e.d.Procs.Kill(ctx, root); err != nil {
-				return err
-			}
-		}
+	root, err := e.clientOf(sessionID)
+	if err == nil && root != 0 {
+		err = e.d.Procs.Kill(ctx, root)
 	}
-	err := e.kill(ctx, inv, p, address, Guard{Pane: p.ID, Epoch: inv.Epoch, Seat: p.Seat, Gen: p.Gen, DeadOK: true})
+	if err != nil {
+		return err
+	}
+	err = e.kill(ctx, inv, p, address, Guard{Pane: p.ID, Epoch: inv.Epoch, Seat: p.Seat, Gen: p.Gen, DeadOK: true})
 	if CodeOf(err) == CodeNotFound || (err != nil && e.paneGone(ctx, inv.Epoch, p)) {
 		return nil
 	}
@@ -96,5 +93,5 @@ func (e *Engine) paneGone(ctx context.Context, epoch Epoch, p Pane) bool {
 		return false
 	}
 	now, ok := inv.Pane(p.ID)
-	return inv.Epoch != epoch || !ok || now.PID != p.PID && now.PID != 0
+	return inv.Epoch != epoch || !ok && len(inv.Faults) == 0 || ok && now.PID != p.PID && now.PID != 0
 }

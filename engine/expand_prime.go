@@ -139,8 +139,8 @@ func doPrimed(ctx context.Context, r *run, s Step) (Evidence, error) {
 	case err != nil:
 		return nil, err
 	case !a.seen:
-		return Evidence{"delivered": false, "pane_tail": tail(a.screen)}, Errorf(CodeNotDelivered, "its artifacts were not seen in its transcript: %s", orNone(a.why)).
-			On("rebuild", s.Seat).WithHint("nothing was recorded; try again").With("pane_tail", tail(a.screen))
+		return Evidence{"delivered": false, "pane_tail": r.tail(a.screen)}, Errorf(CodeNotDelivered, "its artifacts were not seen in its transcript: %s", orNone(a.why)).
+			On("rebuild", s.Seat).WithHint("nothing was recorded; try again").With("pane_tail", r.tail(a.screen))
 	}
 	return Evidence{"delivered": true, "source": a.why}, nil
 }

@@ -224,7 +224,7 @@ func (b *builder) place(v *SeatView, s Seat, last Session, had bool) {
 func (b *builder) locate(bind Binding) where {
 	p, ok := b.panes[bind.Pane]
 	if b.in.Inv.Server != Present || bind.Epoch != b.in.Inv.Epoch || !ok {
-		return locate(bind, &Inventory{Socket: b.in.Inv.Socket, Server: b.in.Inv.Server, Epoch: b.in.Inv.Epoch, Elsewhere: b.in.Inv.Elsewhere})
+		return locate(bind, &Inventory{Socket: b.in.Inv.Socket, Server: b.in.Inv.Server, Epoch: b.in.Inv.Epoch, Faults: b.in.Inv.Faults, Elsewhere: b.in.Inv.Elsewhere})
 	}
 	return locate(bind, &Inventory{Server: Present, Epoch: bind.Epoch, Panes: []Pane{p}})
 }

@@ -45,11 +45,11 @@ func hideAcross(line, next string) (head, rest string) {
 }
 
 // forkUnproven is the failure of a fork whose own id was not seen in time. What
-// the client showed is kept with it.
-func forkUnproven(s Step, id Identity, screen []string) error {
+// the client showed last is kept with it.
+func forkUnproven(s Step, id Identity, shown []string) error {
 	return Errorf(CodeRuntime, "the fork's own id was not proven: %s", orNone(id.Why)).On("fork", s.Seat).
 		WithHint("nothing was recorded and nothing was started in its place; look at the client's words and try again").
-		With("pane_tail", tail(screen))
+		With("pane_tail", shown)
 }
 
 // namesParent reports whether an id is that of the conversation that a seat was

@@ -56,7 +56,7 @@ func newForkBench(t *testing.T, kinds ...engine.RuntimeName) *forkBench {
 	b.rt = &enginetest.Runtime{Kind: engine.RuntimeClaude, Faults: b.faults}
 	b.parts = &fragments{Specs: b.specs}
 	b.lib = image.New(image.Options{Roots: []image.Root{{Label: image.Home, Path: filepath.Join(dir, "lib")}}, SpecRoots: []string{filepath.Join(dir, "specs")}, YAML: specs.Documents})
-	b.e = engine.New(engine.Deps{
+	b.made = engine.Deps{
 		Store: db, Mux: b.mux, Specs: b.parts, Occupants: b.files, Procs: b.procs, Images: b.lib,
 		Runtimes: map[engine.RuntimeName]engine.Runtime{
 			engine.RuntimeClaude: b.rt, engine.RuntimeCodex: &enginetest.Runtime{Kind: engine.RuntimeCodex, Faults: b.faults},
@@ -64,7 +64,8 @@ func newForkBench(t *testing.T, kinds ...engine.RuntimeName) *forkBench {
 		},
 		Clock: enginetest.NewClock(), IDs: &enginetest.IDs{}, Build: "test",
 		Config: engine.Config{IdentifyWait: 200e6, ReadyTimeout: 400e6, SubmitPause: 1e6},
-	})
+	}
+	b.e = engine.New(b.made)
 	return b
 }
 

@@ -144,7 +144,7 @@ func (h *handover) incumbent() {
 	last, had := h.w.latest[h.seat.ID]
 	h.last = last
 	h.at = h.w.locate(h.seat.ID)
-	blockElsewhere(p, h.address, h.at)
+	blockUnseen(p, h.address, h.at)
 	p.AddFact("seat/"+h.address+"/generation", itoa(h.seat.Generation))
 	p.AddFact("seat/"+h.address+"/session", h.last.ID+" "+string(h.last.Status))
 	p.AddFact("seat/"+h.address+"/pane", h.at.presence.String()+" "+string(h.at.pane.ID)+deadWord(h.at.dead))

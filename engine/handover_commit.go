@@ -1,6 +1,10 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"encoding/json"
+	"maps"
+)
 
 // commitHandover is the commit of a handover: the old occupant becomes history,
 // the new one, its tenure, binding and both outcomes are written, claims of the
@@ -27,7 +31,7 @@ func commitHandover(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) 
 	if err := r.writeOccupant(tx, st, l); err != nil {
 		return nil, err
 	}
-	now := r.e.d.Clock.Now()
+	now, was := r.e.d.Clock.Now(), replaced(seat)
 	seat.Generation, seat.Lifecycle, seat.Continuity, seat.Binding = l.session.Generation, LifecycleActive, st.Good, BindingHandedOver
 	seat.ContextDelivered, seat.Previous, seat.HandoverAt, seat.HandoverBy = delivered, previous, now, r.plan.Operator.String()
 	seat.LastError, seat.ForkedFrom = "", ""
@@ -48,6 +52,7 @@ func commitHandover(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) 
 		"context_delivered": delivered, "ready": l.readiness.Why, "identity": l.identity.Why, "session_id": l.session.ID,
 		"pane": string(l.ref.Pane), "token": l.session.Token.String(), "packet": r.saw("packet"),
 	}
+	maps.Copy(ev, was)
 	r.settle(SeatReceipt{
 		Seat: s.Seat, Outcome: st.Good, Binding: BindingHandedOver, ContextDelivered: delivered, Action: "handed_over",
 		Generation: seat.Generation, Evidence: ev,
@@ -113,4 +118,39 @@ func (r *run) openUndo(tx Tx, s Step) error {
 	}
 	op.UndoUntil = r.e.d.Clock.Now().Add(r.e.d.Config.UndoWindow)
 	return tx.UpdateOperation(&op)
+}
+
+// What a handover keeps in its evidence of the occupant that it replaced, and an undo
+// gives back: the rest stands in the occupant's own rows.
+const (
+	replacedFork = "previous_forked_from"
+	replacedTold = "previous_context_delivered"
+)
+
+// replaced is that evidence; what does not hold is left out.
+func replaced(seat Seat) Evidence {
+	ev := Evidence{}
+	if seat.ForkedFrom != "" {
+		ev[replacedFork] = seat.ForkedFrom
+	}
+	if seat.ContextDelivered {
+		ev[replacedTold] = true
+	}
+	return ev
+}
+
+// restoreReplaced makes a seat tell of the occupant that a handover had replaced.
+func restoreReplaced(tx Tx, seat *Seat, opID string) error {
+	steps, err := tx.Steps(opID)
+	if err != nil {
+		return err
+	}
+	var was Evidence
+	for _, st := range steps {
+		if st.Kind == StepRebind && json.Unmarshal(st.Evidence, &was) != nil {
+			was = nil // a journal that cannot be read gives nothing back
+		}
+	}
+	seat.ForkedFrom, seat.ContextDelivered = was.Str(replacedFork), was[replacedTold] == true
+	return nil
 }

@@ -94,8 +94,8 @@ func doFreeze(ctx context.Context, r *run, s Step) (Evidence, error) {
 	return ev, err
 }
 
-// incumbentClient gives the pid of the seat's present client, 0 when it cannot be
-// told, and its session.
+// incumbentClient gives the pid of the seat's present client, 0 when it is gone or was
+// never reported, and its session.
 func (r *run) incumbentClient(ctx context.Context, s Step) (int, string, error) {
 	var last Session
 	err := r.e.d.Store.Read(ctx, func(rd Reader) error {
@@ -106,11 +106,8 @@ func (r *run) incumbentClient(ctx context.Context, s Step) (int, string, error) 
 	if err != nil {
 		return 0, "", err
 	}
-	st, ok, err := r.e.d.Occupants.RunState(last.ID)
-	if err != nil || !ok || st.Exited {
-		return 0, last.ID, nil //nolint:nilerr // an unreadable report is the same as none: the pid is not known
-	}
-	return r.e.sameProcess(st.PID, st.PIDStart), last.ID, nil
+	pid, err := r.e.clientOf(last.ID)
+	return pid, last.ID, err
 }
 
 // undoFreeze lets the incumbent go on. After a crash the list of stopped pids may
@@ -202,6 +199,9 @@ func (r *run) awaitArrival(ctx context.Context, s Step, seat Seat, l *launched, 
 // swapGuards names both panes of a handover for tmux's own check.
 func (r *run) swapGuards(ctx context.Context, s Step) (incumbent, successor Guard, inv Inventory, err error) {
 	b, inv, _, err := r.boundPane(ctx, s.Args["seat_id"])
+	if err == nil && inv.Server == Unknown {
+		err = Errorf(CodeTmuxProbeFailed, "tmux did not answer").Wrap(inv.Err).WithHint("`rig doctor`")
+	}
 	if err != nil {
 		return incumbent, successor, inv, err
 	}

@@ -341,6 +341,12 @@ func TestCutOffHandoverOnAnotherServer(t *testing.T) {
 // a step, declares its owner dead, and gives the operation.
 func (b *bench) crash(tb testing.TB, req engine.Request, step string) string {
 	tb.Helper()
+	return b.crashAt(tb, req, step, engine.StepStarted)
+}
+
+// crashAt is crash at the moment at which a step has come to a state on record.
+func (b *bench) crashAt(tb testing.TB, req engine.Request, step string, state engine.StepState) string {
+	tb.Helper()
 	p, err := b.e.Plan(context.Background(), req)
 	if err != nil {
 		tb.Fatal(err)
@@ -350,7 +356,7 @@ func (b *bench) crash(tb testing.TB, req engine.Request, step string) string {
 		defer func() { _ = recover() }()
 		_, _ = b.e.Apply(context.Background(), p, func(pr engine.OpProgress) {
 			for _, s := range pr.Steps {
-				if s.StepID == step && s.State == engine.StepStarted {
+				if s.StepID == step && s.State == state {
 					close(stopped)
 					select {} // the process is gone
 				}

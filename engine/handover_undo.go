@@ -106,7 +106,7 @@ func (e *Engine) blockUndo(w *world, p *Plan, op Operation, seat Seat, old strin
 	}
 	// An undo swaps two panes: a seat that was stopped since has none to swap with.
 	at := w.locate(seat.ID)
-	blockElsewhere(p, w.address(seat), at)
+	blockUnseen(p, w.address(seat), at)
 	if at.presence == Absent {
 		block("undo_impossible", "`rig launch "+w.rigs[seat.RigID].Name+" "+seat.Logical()+"` brings the seat's occupant back", "the successor is gone: %s", at.why)
 	}
@@ -208,7 +208,10 @@ func commitUndo(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
 		return nil, err
 	}
 	seat.Generation, seat.Continuity, seat.Binding = old.Generation, old.Continuity, BindingUnchanged
-	seat.Previous, seat.HandoverAt, seat.ContextDelivered, seat.Lifecycle = occupantName(s.Seat, undone)+", undone", r.e.d.Clock.Now(), false, LifecycleActive
+	seat.Previous, seat.HandoverAt, seat.Lifecycle = occupantName(s.Seat, undone)+", undone", r.e.d.Clock.Now(), LifecycleActive
+	if err := restoreReplaced(tx, &seat, s.Args["operation"]); err != nil {
+		return nil, err
+	}
 	if err := tx.UpdateSeat(&seat); err != nil {
 		return nil, err
 	}

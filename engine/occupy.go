@@ -249,8 +249,10 @@ func undoCreate(ctx context.Context, r *run, s Step) error {
 	if !ok {
 		return nil
 	}
+	session := r.saw(s.ID).Str("session_id")
 	if l, err := r.launch(s); err == nil {
-		if err := r.e.d.Occupants.RemoveLaunch(l.session.ID); err != nil {
+		session = l.session.ID // also of a create without an answer
+		if err := r.e.d.Occupants.RemoveLaunch(session); err != nil {
 			r.warn(err.Error())
 		}
 		r.sight().forget(l.ref.Pane)
@@ -266,23 +268,48 @@ func undoCreate(ctx context.Context, r *run, s Step) error {
 		if p.Op != r.plan.ID || p.Seat != id {
 			continue
 		}
-		if err := r.e.endPane(ctx, &inv, p, s.Seat, r.saw(s.ID).Str("session_id")); err != nil {
+		if err := r.e.endPane(ctx, &inv, p, s.Seat, session); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// sameProcess gives the pid if it is still the process that started then, else 0.
-func (e *Engine) sameProcess(pid int, start string) int {
+// sameProcess gives the pid if it is still the process that started then, and 0 if
+// that one is provably gone. It may be that neither can be told: then it is an error.
+func (e *Engine) sameProcess(pid int, start string) (int, error) {
 	if pid <= 0 {
-		return 0
+		return 0, nil
 	}
 	now, ok, err := e.d.Procs.Start(pid)
-	if err != nil || !ok || (start != "" && now != start) {
-		return 0
+	switch {
+	case err != nil:
+		return 0, Errorf(CodeUnavailable, "whether process %d still runs cannot be told", pid).Wrap(err).
+			WithHint("try again; `ps -p %d` shows it", pid)
+	case !ok || start != "" && now != start:
+		return 0, nil
 	}
-	return pid
+	return pid, nil
+}
+
+// mayRun reports whether a process runs, or may.
+func (e *Engine) mayRun(pid int, start string) bool {
+	same, err := e.sameProcess(pid, start)
+	return err != nil || same != 0
+}
+
+// clientOf gives the process that an occupant's supervisor started, 0 if it is
+// provably gone or was never reported. It may be that neither can be told: then it is
+// an error.
+func (e *Engine) clientOf(sessionID string) (int, error) {
+	if sessionID == "" {
+		return 0, nil
+	}
+	st, ok, err := e.d.Occupants.RunState(sessionID)
+	if err != nil || !ok || st.Exited {
+		return 0, err
+	}
+	return e.sameProcess(st.PID, st.PIDStart)
 }
 
 func (e *Engine) gone(ctx context.Context, pid int, within time.Duration) bool {

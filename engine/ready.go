@@ -130,8 +130,8 @@ func (r *run) notReady(l *launched, s Step, limit time.Duration) (Evidence, erro
 	if why == "" {
 		why = "no sign of readiness"
 	}
-	return Evidence{"pane_tail": tail(l.screen)}, Errorf(CodeNotReady, "not ready after %s: %s", limit, why).On("launch", s.Seat).
-		WithHint("raise readiness_timeout_ms in the spec, or look at the client by hand").With("pane_tail", tail(l.screen))
+	return Evidence{"pane_tail": r.tail(l.screen)}, Errorf(CodeNotReady, "not ready after %s: %s", limit, why).On("launch", s.Seat).
+		WithHint("raise readiness_timeout_ms in the spec, or look at the client by hand").With("pane_tail", r.tail(l.screen))
 }
 
 func (r *run) occupant(ctx context.Context, s Step) (Seat, Runtime, *launched, error) {
@@ -148,7 +148,7 @@ func (r *run) occupant(ctx context.Context, s Step) (Seat, Runtime, *launched, e
 }
 
 // tail gives the last lines of a screen that hold anything, at most twelve, with
-// native ids hidden: they go into receipts and events.
+// native ids hidden. What is kept of a screen goes through run.tail.
 func tail(screen []string) []string {
 	var out []string
 	for i := len(screen) - 1; i >= 0 && len(out) < 12; i-- {
@@ -215,7 +215,7 @@ func (r *run) judgeIdentity(s Step, st seatStart, l *launched) (Evidence, error)
 	switch start := st.Start.(type) {
 	case StartFork:
 		if !id.Proven || id.Token.Empty() || SameNativeID(id.Token.Reveal(), start.Parent.Reveal()) {
-			return ev, forkUnproven(s, id, l.screen)
+			return ev, forkUnproven(s, id, r.tail(l.screen))
 		}
 	case StartResume:
 		if !id.Proven || id.Token.Reveal() != start.Token.Reveal() {

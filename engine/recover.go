@@ -203,7 +203,7 @@ func (e *Engine) finish(ctx context.Context, opID string, by closer, progress fu
 	for _, u := range list {
 		if !r.unitCommitted(u) {
 			state = OpPartial
-			r.unwind(ctx, r.begun(u, StepStarted, StepDone))
+			r.unwind(ctx, r.begun(u, StepStarted, StepDone, StepFailed))
 			r.skipPending(ctx, u)
 			continue
 		}

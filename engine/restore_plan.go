@@ -251,7 +251,7 @@ func (v *revival) seat(ctx context.Context, r *restoring, seat Seat, c StartupCo
 	r.intended = append(r.intended, address)
 	switch {
 	case at.presence == Unknown:
-		blockElsewhere(v.p, address, at)
+		blockUnseen(v.p, address, at)
 		return // else the server is a blocker already
 	case at.presence == Present && !at.dead && fresh:
 		v.p.BlockSeat(address, Errorf(CodeSessionLive, "its occupant runs").

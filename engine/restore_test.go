@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -307,3 +308,41 @@ func BenchmarkPlanRestore(bm *testing.B) {
 		}
 	}
 }
+
+// TestPeriodicSnapshotsAfterAClockThatWasAhead: what was saved while the clock was ahead does not keep a rig from being saved until the
+// clock is there again, and is what is dropped first.
+func TestPeriodicSnapshotsAfterAClockThatWasAhead(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, t.TempDir(), engine.RuntimeTerminal)
+	defer b.close(t)
+	b.run(t, upRequest())
+	policy := engine.PeriodicPolicy{Every: time.Nanosecond, Keep: 2}
+	save := func() engine.SnapshotRow {
+		t.Helper()
+		made, err := b.e.PeriodicSnapshots(context.Background(), policy)
+		if err != nil || len(made) != 1 {
+			t.Fatalf("%d saved, %v", len(made), err)
+		}
+		return made[0]
+	}
+	b.made.Clock = ahead{b.made.Clock}
+	right := b.e
+	b.e = engine.New(b.made)
+	save()
+	save()
+	b.e = right
+	a, z := save(), save()
+	var kept []string
+	for _, s := range b.snapshots(t) {
+		kept = append(kept, s.ID)
+	}
+	if len(kept) != 2 || !slices.Contains(kept, a.ID) || !slices.Contains(kept, z.ID) {
+		t.Errorf("kept %v, and %s and %s are the newest", kept, a.ID, z.ID)
+	}
+}
+
+// ahead is a clock that is a month ahead.
+type ahead struct{ engine.Clock }
+
+// Now implements engine.Clock.
+func (a ahead) Now() time.Time { return a.Clock.Now().Add(720 * time.Hour) }

@@ -62,7 +62,7 @@ func (e *Engine) paneIdentity(p Probe, b Binding, start processStart) PaneIdenti
 		id.Verdict, id.Why = VerdictVerified, fmt.Sprintf("process %d, which was started for it, runs", pid)
 	case p.RunKnown && p.Run.Exited:
 		id.Why = "its client has ended"
-	case p.RunKnown && p.Run.SupervisorPID > 0 && e.sameProcess(p.Run.SupervisorPID, "") != 0:
+	case p.RunKnown && e.mayRun(p.Run.SupervisorPID, ""):
 		id.Why = "its client has just ended" // its supervisor is about to say how
 	default:
 		return mismatch("its client, process %d, is gone, and something else runs in its pane (%.40q)", pid, p.Pane.Command)
@@ -124,8 +124,11 @@ func (o *observer) findHolders(ctx context.Context, probes []*Probe) bool {
 		}
 		own := rt.Identify(ctx, *p).PID
 		for _, h := range holders {
-			if h.PID != own && h.PID != p.Run.PID && o.e.sameProcess(h.PID, h.Start) != 0 {
-				found[p.Seat.ID] = append(found[p.Seat.ID], h.PID)
+			if h.PID == own || h.PID == p.Run.PID {
+				continue
+			}
+			if pid, err := o.e.sameProcess(h.PID, h.Start); err == nil && pid != 0 {
+				found[p.Seat.ID] = append(found[p.Seat.ID], pid)
 			}
 		}
 	}

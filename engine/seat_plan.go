@@ -104,7 +104,7 @@ func (s *seatPlan) fact(name, value string) { s.p.AddFact("seat/"+s.address+"/"+
 // whereFacts puts server, binding, pane and every open row into the basis.
 func (s *seatPlan) whereFacts() {
 	s.e.serverFact(s.w, s.p)
-	blockElsewhere(s.p, s.address, s.at)
+	blockUnseen(s.p, s.address, s.at)
 	s.fact("binding", string(s.binding.Epoch)+" "+string(s.binding.Pane))
 	s.fact("pane", s.at.presence.String()+" "+string(s.at.pane.ID)+deadWord(s.at.dead))
 	for _, row := range s.w.live[s.seat.ID] {

@@ -117,7 +117,7 @@ func (e *Engine) blockEmptyRig(p *Plan, rig Rig, left int) {
 func (e *Engine) planSeatRemoval(_ context.Context, w *world, p *Plan, rig Rig, seat Seat, dropWork bool) {
 	address := w.address(seat)
 	at := w.locate(seat.ID)
-	blockElsewhere(p, address, at)
+	blockUnseen(p, address, at)
 	p.Leases = append(p.Leases, "seat:"+seat.ID)
 	p.SetInput("seatid/"+address, seat.ID)
 	p.AddFact("seat/"+address+"/generation", itoa(seat.Generation))

@@ -72,13 +72,18 @@ func (w *world) runs(rig Rig) bool {
 func (e *Engine) periodic(ctx context.Context, rig Rig, policy PeriodicPolicy) (SnapshotRow, bool, error) {
 	due := func(r Reader) (bool, []SnapshotRow, error) {
 		rows, err := r.Snapshots(rig.ID)
-		var own []SnapshotRow
+		now := e.d.Clock.Now()
+		var own, ahead []SnapshotRow // ahead: made while the clock was, so how old they are is not known
 		for _, row := range rows {
-			if row.Kind == SnapshotPeriodic {
+			switch {
+			case row.Kind != SnapshotPeriodic:
+			case row.CreatedAt.After(now.Add(clockSlack)):
+				ahead = append(ahead, row)
+			default:
 				own = append(own, row)
 			}
 		}
-		return len(own) == 0 || e.d.Clock.Now().Sub(own[0].CreatedAt) >= policy.Every, own, err
+		return len(own) == 0 || now.Sub(own[0].CreatedAt) >= policy.Every, append(own, ahead...), err
 	}
 	is := false
 	err := e.d.Store.Read(ctx, func(r Reader) error {

@@ -102,9 +102,13 @@ func elsewhere(b Binding, inv *Inventory) where {
 	return where{presence: Unknown, elsewhere: b.Socket, why: "it runs on another tmux server (" + b.Socket + ")"}
 }
 
-// blockElsewhere refuses a verb on a seat that another tmux server holds, or may
-// hold.
-func blockElsewhere(p *Plan, address string, at where) {
+// blockUnseen refuses a verb on a seat that another tmux server holds, or may hold,
+// and on one whose row cannot be read. A server that does not answer at all blocks by
+// itself.
+func blockUnseen(p *Plan, address string, at where) {
+	if at.unread {
+		p.BlockSeat(address, Errorf(CodeTmuxProbeFailed, "%s", at.why).WithHint("`rig doctor` says what is wrong with tmux"))
+	}
 	if at.elsewhere != "" {
 		p.BlockSeat(address, Errorf(CodeOtherServer, "%s", at.why).
 			WithHint("RIG_TMUX_SOCKET=%s rig … works there; `rig doctor` shows every server with seats", at.elsewhere))

@@ -15,6 +15,7 @@ type Watcher struct {
 	o *observer
 
 	mu     sync.Mutex
+	closed bool // the loop has ended
 	subs   map[chan *Fleet]bool
 	frames map[chan PaneFrame]bool
 	focus  map[string]bool
@@ -198,16 +199,20 @@ func (w *Watcher) close() {
 	for ch := range w.frames {
 		close(ch)
 	}
-	w.subs, w.frames = map[chan *Fleet]bool{}, map[chan PaneFrame]bool{}
+	w.subs, w.frames, w.closed = map[chan *Fleet]bool{}, map[chan PaneFrame]bool{}, true
 }
 
 // Subscribe gives the newest picture now and every later one, newest only. The
 // channel closes when the loop ends.
 func (w *Watcher) Subscribe() <-chan *Fleet {
 	ch := make(chan *Fleet, 1)
-	w.mu.Lock()
+	w.mu.Lock() // the loop delivers and closes under it too
+	defer w.mu.Unlock()
+	if w.closed {
+		close(ch)
+		return ch
+	}
 	w.subs[ch] = true
-	w.mu.Unlock()
 	if f := w.latest(); f != nil {
 		deliver(ch, f)
 	}
@@ -238,8 +243,12 @@ func (w *Watcher) Focus(ids []string) {
 func (w *Watcher) Frames() <-chan PaneFrame {
 	ch := make(chan PaneFrame, 64)
 	w.mu.Lock()
-	w.frames[ch] = true
-	w.mu.Unlock()
+	defer w.mu.Unlock()
+	if w.closed {
+		close(ch)
+	} else {
+		w.frames[ch] = true
+	}
 	return ch
 }
 

@@ -164,6 +164,7 @@ type where struct {
 	dead     bool   // the pane is kept, its process has ended
 	why      string // in words
 
+	unread    bool   // tmux told of panes that could not be read; presence is Unknown then
 	elsewhere string // the socket of another server that holds it or may hold it; presence is Unknown then
 }
 
@@ -189,7 +190,10 @@ func locate(b Binding, inv *Inventory) where {
 		return where{presence: Absent, why: "the tmux server it ran in is gone"}
 	}
 	p, ok := inv.Pane(b.Pane)
-	if !ok {
+	switch {
+	case !ok && len(inv.Faults) > 0: // it may be one of those
+		return where{presence: Unknown, unread: true, why: "what tmux said of some panes cannot be read: " + inv.Faults[0]}
+	case !ok:
 		return where{presence: Absent, why: "its pane is gone"}
 	}
 	if p.Seat != b.SeatID {
