@@ -101,8 +101,8 @@ func (m *Model) seatTitle(s *engine.SeatView, w int) []seg {
 
 // paneBox draws a live pane. Its frame has the tone of the seat's state; the note
 // below says how large the pane really is and, when something stands in the
-// input box, that.
-func (m *Model) paneBox(s *engine.SeatView, w, h int) []string {
+// input box, that. What more there is to say stands behind the seat's name.
+func (m *Model) paneBox(s *engine.SeatView, w, h int, more ...seg) []string {
 	l := lookOf(s)
 	frame := toneBorder
 	if l.tone == toneNeed || l.tone == toneBad || l.tone == toneLimit {
@@ -131,7 +131,11 @@ func (m *Model) paneBox(s *engine.SeatView, w, h int) []string {
 	if d := clean(s.Activity.Draft); d != "" {
 		note = cut("draft in its box: "+d, w-8)
 	}
-	return m.brush.box(w, h, frame, m.seatTitle(s, w), note, lines)
+	title := m.seatTitle(s, w)
+	if segsWidth(title)+segsWidth(more)+6 <= w {
+		title = append(title, more...)
+	}
+	return m.brush.box(w, h, frame, title, note, lines)
 }
 
 // noPane says why there is nothing to see, and what to press.

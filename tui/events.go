@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"encoding/json"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -115,11 +116,12 @@ func (s *eventsScreen) columns() []column {
 	n := len(s.rows)
 	kind := widest(10, 28, n, func(i int) string { return s.rows[i].Type })
 	where := widest(8, 30, n, func(i int) string { return eventPlace(s.rows[i]) })
+	by := widest(8, 20, n, func(i int) string { return s.rows[i].Operator })
 	return []column{
 		{head: "TIME", w: 8, most: 15},
-		{head: "EVENT", w: min(kind, 18), most: kind},
-		{head: "WHERE", w: min(where, 18), most: where, rank: 1},
-		{head: "BY", w: 8, most: 14, rank: 3},
+		{head: "EVENT", w: min(kind, 18), most: kind, words: true},
+		{head: "WHERE", w: min(where, 18), most: where, rank: 1, words: true},
+		{head: "BY", w: 8, most: by, rank: 3, words: true},
 		{head: "WHAT", w: 14, most: 300, rank: 2},
 	}
 }
@@ -153,18 +155,27 @@ func eventPlace(e engine.Event) string {
 
 func (s *eventsScreen) line(m *Model, e engine.Event, on bool, t table) string {
 	where := eventPlace(e)
-	stamp := "15:04:05"
-	if t.f[0] >= 15 {
-		stamp = "Jan _2 15:04:05"
-	}
 	cells := [][]seg{
-		{{toneDim, e.At.In(m.opt.zone()).Format(stamp)}},
+		{{toneDim, m.stamp(e.At, t.f[0])}},
 		{{eventTone(e.Type), clean(e.Type)}},
 		{{toneText, cutMiddle(clean(where), t.f[2])}},
 		{{toneDim, clean(e.Operator)}},
 		{{toneDim, payloadText(e.Payload)}},
 	}
 	return t.row(on, cells)
+}
+
+// stamp is a time in w cells: with its date, or where that has no room with the
+// day of the month when it is not today.
+func (m *Model) stamp(at time.Time, w int) string {
+	at, now := at.In(m.opt.zone()), m.now.In(m.opt.zone())
+	switch {
+	case w >= 15:
+		return at.Format("Jan _2 15:04:05")
+	case at.YearDay() != now.YearDay() || at.Year() != now.Year():
+		return at.Format("_2 15:04")
+	}
+	return at.Format("15:04:05")
 }
 
 func (s *eventsScreen) at(m *Model, _, y int) bool {

@@ -35,7 +35,7 @@ func (s *pressureScreen) columns() []column {
 		pressTokens: {head: "TOKENS", w: 13, rank: 4, tail: true},
 		pressTrend:  {head: "TREND", w: 8, most: 10, rank: 6},
 		pressWall:   {head: "WALL IN", w: 13, rank: 3},
-		pressPlan:   {head: "PLAN", w: 18, most: 40, rank: 5},
+		pressPlan:   {head: "PLAN", w: 18, most: widest(18, 28, len(s.rows), func(i int) string { word, _ := s.planCell(s.rows[i]); return word }), rank: 5, words: true},
 		pressAge:    {head: "AGE", w: 3, rank: 3, tail: true},
 		pressSample: {head: "SAMPLE", w: 16, most: 30, rank: 8},
 	}
@@ -86,8 +86,12 @@ func (s *pressureScreen) summary(m *Model, w int) string {
 		{some(unknown, toneUnknown), itoa(unknown) + " not known"},
 		gap,
 	}
-	if m.w >= stackCols {
-		segs = append(segs, seg{toneDim, fmt.Sprintf("near the wall is %g%% of the window or %s tokens", r.Percent, tokenWord(r.Tokens))})
+	wall := fmt.Sprintf("near the wall is %g%% of the window or %s tokens", r.Percent, tokenWord(r.Tokens))
+	if segsWidth(segs)+width(wall) > w {
+		wall = fmt.Sprintf("wall %g%% or %s", r.Percent, tokenWord(r.Tokens))
+	}
+	if segsWidth(segs)+width(wall) <= w {
+		segs = append(segs, seg{toneDim, wall})
 	}
 	return m.brush.line(w, false, segs...)
 }

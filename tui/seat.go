@@ -141,7 +141,7 @@ func (s *seatScreen) view(m *Model, w, h int) []string {
 	}
 	a := s.sizes(m)
 	if a.sideW == 0 && !s.facts {
-		return m.paneBox(seat, w, h)
+		return m.paneBox(seat, w, h, seg{toneDim, "  " + m.reg.hint("side") + " shows its facts"})
 	}
 	lines := []string{m.brush.line(a.listW, false, append([]seg{{toneText, " "}}, m.seatTitle(seat, a.listW)...)...)}
 	lines = append(lines, m.brush.rule(a.listW, "", toneBorder))

@@ -5,11 +5,12 @@ import "strings"
 // column is one column of a table. Columns with a high rank go first when room
 // runs out; what is left over is given to the columns that can grow.
 type column struct {
-	head string
-	w    int  // cells it needs
-	most int  // cells it can use, 0 = w
-	rank int  // 0 stays always
-	tail bool // put text at the right end
+	head  string
+	w     int  // cells it needs
+	most  int  // cells it can use, 0 = w
+	rank  int  // 0 stays always
+	tail  bool // put text at the right end
+	words bool // cut words say little: it grows before the others
 }
 
 // fitted is the width given to each column, 0 = dropped.
@@ -36,13 +37,15 @@ func fit(cols []column, w int) fitted {
 		out[worst] = 0
 	}
 	spare := w - total(out)
-	for i, c := range cols {
-		if out[i] == 0 || c.most <= c.w || spare <= 0 {
-			continue
+	for _, words := range []bool{true, false} {
+		for i, c := range cols {
+			if out[i] == 0 || c.words != words || c.most <= c.w || spare <= 0 {
+				continue
+			}
+			more := min(spare, c.most-c.w)
+			out[i] += more
+			spare -= more
 		}
-		more := min(spare, c.most-c.w)
-		out[i] += more
-		spare -= more
 	}
 	if spare < 0 { // nothing left to drop: the first column gives way
 		out[0] = max(out[0]+spare, 1)

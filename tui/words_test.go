@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"rig/engine"
 	"rig/tui/tuitest"
@@ -49,5 +50,50 @@ func TestReceiptsInWords(t *testing.T) {
 	rec = &engine.Receipt{OK: true, Outcome: "done", Operation: engine.ReceiptOp{ID: "op-2", State: engine.OpDone}, Extra: map[string]any{"note": "nothing has to be removed: 1 image, all protected"}}
 	if text := ansiText(d.m.receipt(rec, nil, 100)); !strings.Contains(text, "nothing has to be removed") {
 		t.Error(text)
+	}
+}
+
+// Room that is left over goes to columns of words before those of marks.
+func TestColumnsOfWordsGrowFirst(t *testing.T) {
+	got := fit([]column{{w: 10, most: 40}, {w: 8, most: 20, words: true}, {w: 5}}, 37)
+	if got[0] != 10 || got[1] != 18 || got[2] != 5 {
+		t.Errorf("%v", got)
+	}
+}
+
+// What stands above the pressure gauges is whole or not there.
+func TestPressureSummaryIsNotCut(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys("3")
+	for w := 60; w < 130; w++ {
+		d.size(w, 24)
+		if line := d.frame()[2]; strings.Contains(line, "…") {
+			t.Fatalf("%d: %q", w, line)
+		}
+	}
+}
+
+// Where the Seat screen has room for the pane alone, it says how to the facts.
+func TestTheNarrowSeatScreenNamesTheWayToItsFacts(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.size(80, 24)
+	d.keys("i")
+	d.has("Tab shows its facts")
+	d.keys("tab")
+	d.has("Status")
+	d.size(120, 40)
+	d.hasNot("Tab shows its facts")
+}
+
+// A time without room for its date still tells today from another day.
+func TestStampsTellTheDay(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	now := d.m.now
+	if got := d.m.stamp(now, 8); got != now.In(d.m.opt.zone()).Format("15:04:05") {
+		t.Errorf("today: %q", got)
+	}
+	then := now.Add(-48 * time.Hour)
+	if got := d.m.stamp(then, 8); got != then.In(d.m.opt.zone()).Format("_2 15:04") || len(got) > 8 {
+		t.Errorf("another day: %q", got)
 	}
 }
