@@ -120,7 +120,13 @@ func (m *Model) verdictLines(r *engine.Receipt, cols int) []string {
 	var out []string
 	for _, v := range engine.RestoreVerdicts(r.Extra) {
 		l := lookResult(v.Result)
-		out = append(out, m.brush.line(cols, false, seg{toneStrong, "  " + clean(v.Rig) + "  "}, seg{l.tone, l.text(m.brush.g)}, seg{toneDim, "  from " + selectionText(v.Selection)}))
+		head := []seg{{toneStrong, "  " + clean(v.Rig) + "  "}, {l.tone, l.text(m.brush.g)}}
+		from := "from " + selectionText(v.Selection)
+		if segsWidth(head)+2+width(from) <= cols {
+			out = append(out, m.brush.line(cols, false, append(head, seg{toneDim, "  " + from})...))
+		} else {
+			out = append(append(out, m.brush.line(cols, false, head...)), m.paragraph(toneDim, "      ", from, cols)...)
+		}
 		if v.Why != nil {
 			out = append(out, m.paragraph(toneBad, "      ", errorText(v.Why), cols)...)
 		}

@@ -83,7 +83,7 @@ func freshField(m *Model, s subject, ref string, more ...string) *field {
 	c, who, rigs := m.c, m.operator, m.fleet.Rigs
 	f := &field{
 		id: "fresh", label: "Start fresh", kind: fieldMany, empty: "nobody: each seat as listed below", follows: append([]string{ref}, more...),
-		none: "only seats of one rig on record have something to leave behind",
+		none: "nobody: no rig on record is named above",
 		help: "picked seats start without their conversation, which stays on disk; a decision left open is left as it is",
 	}
 	if s.seat != nil {

@@ -3,6 +3,8 @@ package tui
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,4 +114,20 @@ func TestAdoptSaysWhatFreesASeat(t *testing.T) {
 	d := drive(t, &f, options())
 	d.keys("A", "tab")
 	d.has("no seat is free: S stops one first")
+}
+
+// The faults of a file stand on lines of their own, each at its place, and the
+// file is named once.
+func TestTheFaultsOfAFileStandApart(t *testing.T) {
+	file := "/w/bad.yaml"
+	e := engine.Errorf(engine.CodeValidationFailed, "the spec has 2 errors").On("read_spec", file).
+		Wrap(errors.New(file + ":4:5: pods[0].label: needed\n" + file + ":6:9: pods[0].members: needed"))
+	want := []string{"read_spec: /w/bad.yaml: the spec has 2 errors:", "4:5: pods[0].label: needed", "6:9: pods[0].members: needed"}
+	if got := faultLines(e); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	e = engine.Errorf(engine.CodeNotFound, "it is not there").On("read_spec", file)
+	if got := faultLines(e); !slices.Equal(got, []string{"read_spec: /w/bad.yaml: it is not there"}) {
+		t.Errorf("%q", got)
+	}
 }

@@ -150,7 +150,7 @@ func (w *wizard) askLines(m *Model, cols int) []string {
 func (w *wizard) refusal(m *Model, cols int) []string {
 	e := asEngineError(w.err)
 	out := append(m.paragraph(toneBad, m.brush.g.fail+" ", "there is no plan  ["+string(e.Code)+"]", cols), m.brush.blank(cols, 1)...)
-	for _, part := range strings.Split(e.Error(), "\n") {
+	for _, part := range faultLines(e) {
 		for _, l := range wrap(clean(part), cols) {
 			out = append(out, m.brush.text(cols, toneText, l))
 		}
@@ -167,6 +167,34 @@ func (w *wizard) refusal(m *Model, cols int) []string {
 	}
 	return append(append(out, m.brush.blank(cols, 1)...), m.paragraph(toneDim, "", way, cols)...)
 }
+
+// faultLines is an error as lines. Of a file with many faults the name stands
+// once, and each fault begins with its line and column.
+func faultLines(e *engine.Error) []string {
+	text := e.Error()
+	if e.Target == "" {
+		return strings.Split(text, "\n")
+	}
+	file := e.Target + ":"
+	var out []string
+	for _, part := range strings.Split(text, "\n") {
+		head, place, found := strings.Cut(part, file)
+		if before, after, again := strings.Cut(place, file); again && !digitFirst(place) { // the first fault stands behind what is said of all
+			head, place = head+file+before, after
+		}
+		if !found || !digitFirst(place) {
+			out = append(out, part)
+			continue
+		}
+		if head = strings.TrimSpace(head); head != "" {
+			out = append(out, head)
+		}
+		out = append(out, place)
+	}
+	return out
+}
+
+func digitFirst(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9' }
 
 // question is the last question, below the plan.
 func (w *wizard) question(m *Model, cols int) []string {
