@@ -145,12 +145,13 @@ func eventPlace(e engine.Event) string {
 		return at
 	}
 	var of struct {
-		Image string `json:"image"`
+		Image  string `json:"image"`
+		Target string `json:"target"` // of an operation
 	}
 	if json.Unmarshal(e.Payload, &of) != nil { // other events happen nowhere
 		return ""
 	}
-	return of.Image
+	return cmp.Or(of.Image, of.Target)
 }
 
 func (s *eventsScreen) line(m *Model, e engine.Event, on bool, t table) string {

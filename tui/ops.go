@@ -225,7 +225,7 @@ func (s *opsScreen) columns() []column {
 	}
 	out := []column{
 		{head: "OPERATION", w: 9, most: widest(9, 16, n, func(i int) string { return opWord(s.rows[i].Verb) })},
-		{head: "OF", w: 12, most: widest(12, 26, n, func(i int) string { return s.rows[i].Target })},
+		{head: "OF", w: 11, most: widest(11, 26, n, func(i int) string { return s.rows[i].Target })},
 		{head: "STATE", w: 13},
 		{head: "FOR", w: 3, rank: 1, tail: true},
 		{head: "BY", w: 6, most: widest(6, 16, n, func(i int) string { return s.rows[i].Operator }), rank: 3},

@@ -93,7 +93,7 @@ func (m *Model) receipt(r *engine.Receipt, err error, cols int) []string {
 			out = append(out, m.seatReceipt(s, cols)...)
 		}
 		if r.Operation.State == engine.OpRolledBack {
-			out = append(out, m.paragraph(toneText, "  "+m.brush.g.dot+" ", "what it had begun is undone: each seat is as it was before", cols)...)
+			out = append(out, m.paragraph(toneText, "  "+m.brush.g.dot+" ", "what it had begun is undone", cols)...)
 		}
 		for _, t := range extraWords(r.Extra) {
 			out = append(out, m.paragraph(toneText, "  "+m.brush.g.dot+" ", t, cols)...)

@@ -32,6 +32,10 @@ func TestAnImageEventNamesTheImage(t *testing.T) {
 	if got := eventPlace(e); got != "agent-image:base:1" {
 		t.Errorf("%q", got)
 	}
+	e = engine.Event{Type: "operation.rolled_back", Payload: json.RawMessage(`{"target":"dev-impl@uni"}`)}
+	if got := eventPlace(e); got != "dev-impl@uni" {
+		t.Errorf("%q", got)
+	}
 	if got := eventPlace(engine.Event{Payload: json.RawMessage(`7`)}); got != "" {
 		t.Errorf("%q", got)
 	}
@@ -44,7 +48,7 @@ func TestReceiptsInWords(t *testing.T) {
 		Seat: "dev-impl@shop", Outcome: engine.ContinuityFailed, Binding: engine.BindingUnchanged, Action: "rolled_back", Evidence: map[string]any{"action": "rolled_back"},
 	}}}
 	text := ansiText(d.m.receipt(rec, nil, 100))
-	if strings.Contains(text, "rolled_back") || strings.Contains(text, "action") || !strings.Contains(text, "each seat is as it was before") {
+	if strings.Contains(text, "rolled_back") || strings.Contains(text, "action") || !strings.Contains(text, "what it had begun is undone") {
 		t.Error(text)
 	}
 	rec = &engine.Receipt{OK: true, Outcome: "done", Operation: engine.ReceiptOp{ID: "op-2", State: engine.OpDone}, Extra: map[string]any{"note": "nothing has to be removed: 1 image, all protected"}}
