@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,9 +30,8 @@ const everything = "*"
 var rooms = []room{
 	{dir: "", own: nil},
 	{dir: "cmd/rig", own: []string{everything}, modules: []string{
-		"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/oklog/ulid/v2", "github.com/mattn/go-isatty",
-		"github.com/google/uuid", "golang.org/x/term", "github.com/charmbracelet/x/term", "github.com/charmbracelet/x/ansi", "github.com/charmbracelet/colorprofile",
-		"charm.land/bubbletea/v2", "github.com/fsnotify/fsnotify", "golang.org/x/sys", "golang.org/x/sync", "gopkg.in/yaml.v3",
+		"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/oklog/ulid/v2", "github.com/google/uuid", "github.com/charmbracelet/x/term",
+		"github.com/charmbracelet/x/ansi", "charm.land/bubbletea/v2", "golang.org/x/sys", "gopkg.in/yaml.v3",
 	}},
 	{dir: "cmd/rig-seat", own: []string{"engine/runtimes"}},
 	{dir: "tui", own: []string{"engine"}, modules: []string{
@@ -38,20 +39,19 @@ var rooms = []room{
 		"github.com/charmbracelet/colorprofile", "github.com/sahilm/fuzzy",
 	}},
 	{dir: "engine"},
-	{dir: "engine/transcript", modules: []string{"github.com/tidwall/gjson"}},
+	{dir: "engine/transcript"},
 	{dir: "engine/packet", own: []string{"engine", "engine/transcript"}},
 	{dir: "engine/image", own: []string{"engine", "engine/transcript"}},
-	{dir: "engine/runtimes", own: []string{"engine", "engine/transcript"}, modules: []string{"golang.org/x/sys", "github.com/tidwall/gjson"}},
-	{dir: "engine/agentsim", own: []string{"engine", "engine/transcript"}, modules: []string{"golang.org/x/sys", "golang.org/x/term", "github.com/charmbracelet/x/term"}},
+	{dir: "engine/runtimes", own: []string{"engine", "engine/transcript"}, modules: []string{"golang.org/x/sys"}},
+	{dir: "engine/agentsim", own: []string{"engine", "engine/transcript"}, modules: []string{"golang.org/x/term"}},
 	{dir: "store", own: []string{"engine"}, modules: []string{"modernc.org/sqlite"}},
-	{dir: "tmuxctl", own: []string{"engine"}, modules: []string{"github.com/GianlucaP106/gotmux", "golang.org/x/sys"}},
+	{dir: "tmuxctl", own: []string{"engine"}, modules: []string{"github.com/GianlucaP106/gotmux"}},
 	{dir: "specs", own: []string{"engine"}, modules: []string{"gopkg.in/yaml.v3"}},
 }
 
 // testModules are modules for tests alone, in any room.
 var testModules = []string{
-	"pgregory.net/rapid", "go.uber.org/goleak", "github.com/rogpeppe/go-internal", "github.com/santhosh-tekuri/jsonschema/v6",
-	"github.com/charmbracelet/x/vt", "github.com/charmbracelet/x/exp", "github.com/charmbracelet/ultraviolet",
+	"pgregory.net/rapid", "go.uber.org/goleak", "github.com/santhosh-tekuri/jsonschema/v6",
 }
 
 // edges are modules that one file alone may import: their types must not spread through a room.
@@ -182,6 +182,84 @@ func TestEdgeModulesHaveOneFile(t *testing.T) {
 		}
 		if len(files) > 1 {
 			t.Errorf("%s is imported by %v: one edge file keeps it in", edge, files)
+		}
+	}
+}
+
+// A module in the table that nobody imports is a claim about the house that is not true.
+func TestModulesOfTheTableAreUsed(t *testing.T) {
+	used := map[string]bool{}
+	for path, p := range list(t) {
+		dir, own := folder(path)
+		if r, known := roomOf(dir); own && known {
+			for _, imported := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+				for _, m := range slices.Concat(r.modules, testModules) {
+					if within(imported, m) {
+						used[r.dir+" "+m], used[m] = true, true
+					}
+				}
+			}
+		}
+	}
+	for _, r := range rooms {
+		for _, m := range r.modules {
+			if !used[r.dir+" "+m] {
+				t.Errorf("%s may import %s and does not", r.dir, m)
+			}
+		}
+	}
+	for _, m := range testModules {
+		if !used[m] {
+			t.Errorf("tests may import %s and do not", m)
+		}
+	}
+}
+
+// The README gives a reason for each module that is asked for in go.mod, and for no other.
+func TestDependenciesHaveReasons(t *testing.T) {
+	mod, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	short := func(path string) string {
+		parts := strings.Split(path, "/")
+		for len(parts) > 1 && regexp.MustCompile(`^v\d+$`).MatchString(parts[len(parts)-1]) {
+			parts = parts[:len(parts)-1]
+		}
+		return parts[len(parts)-1]
+	}
+	asked, reasons := map[string]bool{}, map[string]bool{}
+	for line := range strings.Lines(string(mod)) {
+		if f := strings.Fields(line); len(f) == 2 && strings.HasPrefix(f[1], "v") {
+			asked[short(f[0])] = true
+		}
+	}
+	_, table, _ := strings.Cut(string(readme), "## Dependencies, with reasons")
+	table, _, _ = strings.Cut(table, "\n## ")
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 || strings.Contains(cells[1], "module") || strings.Contains(cells[1], "---") {
+			continue
+		}
+		for _, name := range strings.Split(cells[1], ",") {
+			reasons[short(strings.Fields(name)[0])] = true
+		}
+	}
+	if len(asked) < 10 {
+		t.Fatalf("go.mod asks for %v", asked)
+	}
+	for name := range asked {
+		if !reasons[name] {
+			t.Errorf("the README gives no reason for %s", name)
+		}
+	}
+	for name := range reasons {
+		if !asked[name] {
+			t.Errorf("the README gives a reason for %s, which go.mod does not ask for", name)
 		}
 	}
 }

@@ -18,8 +18,8 @@ type imagesScreen struct {
 	loud bool // the reading was asked for: say what came of it
 
 	look   imageLook
-	inside bool // the keys scroll what is known of the image
-	from   int  // first line of that
+	inside bool   // the keys scroll what is known of the image
+	seen   window // in that
 }
 
 // imageRow is an image, or something in the library that cannot be read.
@@ -105,7 +105,8 @@ func (s *imagesScreen) readLook(m *Model) tea.Cmd {
 	if s.look.key == key {
 		return nil
 	}
-	s.look, s.from = imageLook{key: key, asked: m.next()}, 0
+	s.look = imageLook{key: key, asked: m.next()}
+	s.seen.top()
 	c, ctx, id, v := m.c, m.ctx, s.look.asked, *r.image
 	return func() tea.Msg { return imageLookMsg{id, c.LookAtImage(ctx, v)} }
 }
@@ -180,7 +181,6 @@ func (s *imagesScreen) sizes(m *Model) areas {
 func (s *imagesScreen) settle(m *Model) {
 	a := s.sizes(m)
 	s.list.settle(a.listH - 1 - s.aboutRows(a))
-	s.from = max(min(s.from, len(s.detail(m, a.sideW-2))-(a.sideH-2)), 0)
 }
 
 func (s *imagesScreen) move(m *Model, d move) tea.Cmd {
@@ -189,7 +189,7 @@ func (s *imagesScreen) move(m *Model, d move) tea.Cmd {
 		return s.readLook(m)
 	}
 	a := s.sizes(m)
-	s.from = d.scroll(s.from, len(s.detail(m, a.sideW-2))-(a.sideH-2), a.sideH)
+	s.seen.move(d, s.detail(m, a.sideW-2), a.sideW-2, a.sideH-2)
 	return nil
 }
 
@@ -223,7 +223,8 @@ func (s *imagesScreen) at(m *Model, x, y int) bool {
 // openImage gives the keys to what is known of the image and back.
 func (m *Model) openImage() tea.Cmd {
 	if s := m.images(); s.row() != nil {
-		s.inside, s.from = !s.inside, 0
+		s.inside = !s.inside
+		s.seen.top()
 	}
 	return nil
 }

@@ -201,13 +201,8 @@ func (s *imagesScreen) detailBox(m *Model, w, h int) []string {
 		frame = toneAccent
 	}
 	title := []seg{{toneStrong, cutMiddle(clean(rowName(*r)), max(w-8, 8))}}
-	lines := s.detail(m, w-2)
-	from := max(min(s.from, len(lines)-(h-2)), 0)
-	note := ""
-	if len(lines) > h-2 {
-		note = itoa(from+1) + "-" + itoa(min(from+h-2, len(lines))) + " of " + itoa(len(lines))
-	}
-	return m.brush.box(w, h, frame, title, note, m.brush.fill(append([]string(nil), lines[from:min(from+h-2, len(lines))]...), w-2, h-2))
+	seen, note := s.seen.show(s.detail(m, w-2), w-2, h-2)
+	return m.brush.box(w, h, frame, title, note, m.brush.fill(seen, w-2, h-2))
 }
 
 func rowName(r imageRow) string {

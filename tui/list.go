@@ -7,22 +7,6 @@ type move struct {
 	to   int // -1 start, 1 end
 }
 
-// scroll moves the first line that is shown of a text. The last one it can be is
-// most; h lines are in sight.
-func (d move) scroll(from, most, h int) int {
-	switch {
-	case d.to < 0:
-		from = 0
-	case d.to > 0:
-		from = most
-	case d.page != 0:
-		from += d.page * h / 2
-	default:
-		from += d.by
-	}
-	return max(min(from, most), 0)
-}
-
 // list is a cursor over rows that have keys. It survives changes of the rows:
 // the cursor stays on its key, and when that is gone, near its place. It holds
 // no text, only where the cursor and the window are.

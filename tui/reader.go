@@ -23,7 +23,7 @@ type reader struct {
 	lines []readLine
 	live  func(m *Model) []readLine // the text follows the picture; nil: it is lines
 	copy  string
-	from  int
+	at    window
 	id    int // of the request that fills it, 0 when it is complete
 }
 
@@ -81,8 +81,7 @@ func plainText(lines []readLine) string {
 
 func (r *reader) move(m *Model, d move) tea.Cmd {
 	w, h := r.size(m.w, m.h-1)
-	n := len(wrapped(r.text(m), m.brush, w-4)) - (h - 2)
-	r.from = d.scroll(r.from, n, h)
+	r.at.move(d, wrapped(r.text(m), m.brush, w-4), w-4, h-2)
 	return nil
 }
 
@@ -138,12 +137,8 @@ func (r *reader) view(m *Model, cols, rows int) []string {
 	if len(lines)+2 < h {
 		h = len(lines) + 2
 	}
-	from := max(min(r.from, len(lines)-(h-2)), 0)
-	note := ""
-	if len(lines) > h-2 {
-		note = itoa(from+1) + "-" + itoa(min(from+h-2, len(lines))) + " of " + itoa(len(lines))
-	}
-	return m.brush.box(w, h, toneAccent, []seg{{toneStrong, r.title}}, note, inset(lines[from:min(from+h-2, len(lines))]))
+	seen, note := r.at.show(lines, w-4, h-2)
+	return m.brush.box(w, h, toneAccent, []seg{{toneStrong, r.title}}, note, inset(seen))
 }
 
 // inset puts a space at both sides of each line.

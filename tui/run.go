@@ -50,7 +50,8 @@ func (w *wizard) confirm(m *Model) tea.Cmd {
 	n := len(w.plans)
 	r := &run{plans: w.plans, progress: make([]engine.OpProgress, n), receipts: make([]*engine.Receipt, n), errs: make([]error, n), refused: w.def.refused}
 	m.runs = append(m.runs, r)
-	w.run, w.phase, w.from, w.held = r, phaseRun, 0, false
+	w.run, w.phase, w.held = r, phaseRun, false
+	w.seen.top()
 	m.marks, m.marked = map[string]bool{}, ""
 	return m.apply(r)
 }
@@ -124,7 +125,8 @@ func (m *Model) onApplied(msg appliedMsg) tea.Cmd {
 	r.settle()
 	m.forget(r)
 	if w != nil {
-		w.phase, w.from = phaseReceipt, 0
+		w.phase = phaseReceipt
+		w.seen.top()
 		return tea.Batch(w.open.light(m, guardTime), note)
 	}
 	k, word := toneBusy, "done"

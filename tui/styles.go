@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
 )
 
@@ -69,36 +70,19 @@ func (t theme) build() *theme {
 	return &t
 }
 
-// sgr gives the escape sequence of an ink on a background.
+// sgr gives the escape sequence that begins an ink on a background: what Lip Gloss
+// writes before a text of that style. Rows are painted with it by the thousand, and a
+// style is asked once.
 func sgr(k ink, background int, reverse bool) string {
-	var p []string
-	if k.bold {
-		p = append(p, "1")
+	style := lipgloss.NewStyle().Bold(k.bold).Faint(k.faint).Reverse(reverse)
+	if k.colour != noColour {
+		style = style.Foreground(lipgloss.Color(strconv.Itoa(k.colour)))
 	}
-	if k.faint {
-		p = append(p, "2")
+	if background != noColour {
+		style = style.Background(lipgloss.Color(strconv.Itoa(background)))
 	}
-	if reverse {
-		p = append(p, "7")
-	}
-	p = append(p, colourParams(k.colour, 30)...)
-	p = append(p, colourParams(background, 40)...)
-	if len(p) == 0 {
-		return ""
-	}
-	return "\x1b[" + strings.Join(p, ";") + "m"
-}
-
-func colourParams(c, base int) []string {
-	switch {
-	case c == noColour:
-		return nil
-	case c < 8:
-		return []string{strconv.Itoa(base + c)}
-	case c < 16:
-		return []string{strconv.Itoa(base + 60 + c - 8)}
-	}
-	return []string{strconv.Itoa(base + 8), "5", strconv.Itoa(c)}
+	begin, _, _ := strings.Cut(style.Render("x"), "x")
+	return begin
 }
 
 // paint writes a text in a tone.

@@ -96,7 +96,7 @@ type wizard struct {
 	moved  []engine.Change
 	err    error
 
-	from  int  // first visible line
+	seen  window
 	held  bool // one scrolled: the view does not follow the run
 	open  fuse
 	pause fuse
@@ -237,7 +237,8 @@ func (w *wizard) requests(m *Model) []engine.Request {
 
 // plan makes the plan, or makes it again. Nothing is changed by it.
 func (w *wizard) plan(m *Model) tea.Cmd {
-	w.phase, w.err, w.silent, w.from = phasePlan, nil, false, 0
+	w.phase, w.err, w.silent = phasePlan, nil, false
+	w.seen.top()
 	return w.askPlan(m)
 }
 
@@ -272,7 +273,8 @@ func (w *wizard) onPlanned(msg plannedMsg) {
 		}
 		w.err, w.plans = msg.err, nil
 		if len(w.fields) > 0 { // the answers stand, with the keys on them again
-			w.phase, w.from, w.moved, w.forced = phaseAsk, 0, nil, false
+			w.phase, w.moved, w.forced = phaseAsk, nil, false
+			w.seen.top()
 		}
 		return
 	}

@@ -105,7 +105,10 @@ func (w *wizard) walk(m *Model, by int) tea.Cmd {
 }
 
 // answering puts a refusal away: an answer is another one now.
-func (w *wizard) answering() { w.err, w.from = nil, 0 }
+func (w *wizard) answering() {
+	w.err = nil
+	w.seen.top()
+}
 
 // whyNoLeaf says why there is no refusal to page through below the questions.
 func (m *Model) whyNoLeaf() string {
@@ -312,8 +315,9 @@ func oneWay(p *engine.Plan) bool {
 // move scrolls what is shown.
 func (w *wizard) move(m *Model, d move) tea.Cmd {
 	cols, h := w.size(m.w, m.h-1)
-	n, room := len(w.lines(m, cols-4)), w.room(h)
-	w.from = d.scroll(w.first(m, cols-4, n, room), n-room, h)
+	text := w.lines(m, cols-4)
+	w.seen = w.inSight(m, text, cols-4, w.room(h))
+	w.seen.move(d, text, cols-4, w.room(h))
 	w.held = true
 	return nil
 }

@@ -31,31 +31,29 @@ func (w *wizard) view(m *Model, cols, rows int) []string {
 		h = max(want, min(10, h))
 	}
 	room := w.room(h)
-	from := w.first(m, inner, len(text), room)
+	at := w.inSight(m, text, inner, room)
+	seen, note := at.show(text, inner, room)
 	body := []string{w.crumbs(m, inner), m.brush.blank(inner, 1)[0]}
-	body = append(body, m.brush.fill(append([]string(nil), text[from:min(from+room, len(text))]...), inner, room)...)
+	body = append(body, m.brush.fill(seen, inner, room)...)
 	if w.phase == phaseConfirm {
 		body = append(body, w.question(m, inner)...)
-	}
-	note := ""
-	if len(text) > room {
-		note = itoa(from+1) + "-" + itoa(min(from+room, len(text))) + " of " + itoa(len(text))
 	}
 	return m.brush.box(ww, h, w.frame(), w.heading(m), note, inset(m.brush.fill(body, inner, h-2)))
 }
 
-// first is the first line that is shown of n in a room. The question that is
-// answered is always in sight, and so is the step under way until one scrolls.
-func (w *wizard) first(m *Model, cols, n, room int) int {
-	from := w.from
+// inSight is where the text stands. The question that is answered is always in
+// sight, and so is the step under way until one scrolls.
+func (w *wizard) inSight(m *Model, text []string, cols, room int) window {
+	at := w.seen
+	at.fit(text, cols, room)
 	switch {
 	case w.phase == phaseAsk && w.err == nil:
-		from = w.at
+		at.at.SetYOffset(w.at)
 	case w.phase == phaseRun && !w.held:
 		_, now := w.runLines(m, cols)
-		from = now - room*2/3
+		at.at.SetYOffset(now - room*2/3)
 	}
-	return max(min(from, n-room), 0)
+	return at
 }
 
 // heading is the title, with what the wizard is on where no question asks for it.
