@@ -47,10 +47,13 @@ func commitHandover(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) 
 	v, _ := r.plan.Input("source")
 	src, _ := v.(Source)
 	ev := Evidence{
-		"source": src.Mode, "source_of": st.Source, "previous_occupant": previous, "current_occupant": occupantName(s.Seat, seat.Generation),
+		"source": src.Mode, "previous_occupant": previous, "current_occupant": occupantName(s.Seat, seat.Generation),
 		"generation": seat.Generation, "continuity_outcome": string(st.Good), "binding_outcome": string(BindingHandedOver),
 		"context_delivered": delivered, "ready": l.readiness.Why, "identity": l.identity.Why, "session_id": l.session.ID,
 		"pane": string(l.ref.Pane), "token": l.session.Token.String(), "packet": r.saw("packet"),
+	}
+	if st.Source != src.Mode { // what it was forked or rebuilt from
+		ev["source_of"] = st.Source
 	}
 	maps.Copy(ev, was)
 	r.settle(SeatReceipt{
