@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -232,5 +233,41 @@ func TestACancelThatComesWithTheCommandIsTooLate(t *testing.T) {
 	}
 	if engine.CodeOf(cancelled) != "too_late" {
 		t.Errorf("the cancel was told: %v", cancelled)
+	}
+}
+
+// hasty is a clock that moves two seconds with every look.
+type hasty struct {
+	*enginetest.Clock
+	n *atomic.Int64
+}
+
+// Now implements engine.Clock.
+func (h hasty) Now() time.Time { return h.Clock.Now().Add(time.Duration(h.n.Add(2)) * time.Second) }
+
+// TestASecondEnterSubmitsOnlyWhatWasTyped: a text that still stands in the box gets one more Enter; the draft of somebody who has begun to
+// type behind it does not.
+func TestASecondEnterSubmitsOnlyWhatWasTyped(t *testing.T) {
+	const text = "please look at the tax rates, and tell the reviewer"
+	for draft, enters := range map[string]int{"please look at the tax rates,\nand tell the reviewer": 2, "[Pasted text #1 +3 lines]": 2, "my own words": 1, text + " and mine": 1} {
+		w := newWard(t)
+		var n atomic.Int64
+		w.deps.Clock, w.deps.Config.VerifyTimeout = hasty{w.clock, &n}, 400*time.Millisecond
+		w.deps.Mux = typing{w.mux, func(string) { w.set(func(p *patient) { p.draft = draft }) }}
+		w.e = engine.New(w.deps)
+		before := len(w.mux.Calls)
+		if d, err := w.e.Send(t.Context(), "dev.m0", text, true); err != nil || d.Outcome != "submitted-unconfirmed" {
+			t.Errorf("%q: %+v, %v", draft, d, err)
+		}
+		pressed := 0
+		for _, c := range w.mux.Calls[before:] {
+			if c == "keys" {
+				pressed++
+			}
+		}
+		if pressed != enters {
+			t.Errorf("with %q in the box Enter was pressed %d times, want %d", draft, pressed, enters)
+		}
+		w.close(t)
 	}
 }

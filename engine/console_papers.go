@@ -105,15 +105,7 @@ func (e *Engine) ReadPaper(ctx context.Context, seatID string, ask PaperAsk) (Pa
 }
 
 func (e *Engine) gatherByID(ctx context.Context, seatID string, generation int64) (PacketInput, error) {
-	var seat Seat
-	var rig Rig
-	err := e.d.Store.Read(ctx, func(r Reader) error {
-		var err error
-		if seat, err = r.Seat(seatID); err == nil {
-			rig, err = r.Rig(seat.RigID)
-		}
-		return err
-	})
+	seat, rig, err := e.seatAndRig(ctx, seatID)
 	if err != nil {
 		return PacketInput{}, err
 	}

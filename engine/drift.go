@@ -53,15 +53,7 @@ func (d SpecDrift) Words() string {
 
 // SpecDrift implements Console. It reads the spec anew, and changes nothing.
 func (e *Engine) SpecDrift(ctx context.Context, seatID string) (SpecDrift, error) {
-	var seat Seat
-	var rig Rig
-	err := e.d.Store.Read(ctx, func(r Reader) error {
-		var err error
-		if seat, err = r.Seat(seatID); err == nil {
-			rig, err = r.Rig(seat.RigID)
-		}
-		return err
-	})
+	seat, rig, err := e.seatAndRig(ctx, seatID)
 	if err != nil {
 		return SpecDrift{}, err
 	}

@@ -110,22 +110,18 @@ func (r *run) incumbentClient(ctx context.Context, s Step) (int, string, error) 
 	return pid, last.ID, err
 }
 
-// undoFreeze lets the incumbent go on. After a crash the list of stopped pids may
-// be lost; then everything below its client is continued.
+// undoFreeze lets the incumbent go on: what stands still below its client, and what
+// the journal says was stopped. Where the client is gone and another process had
+// stopped them, those numbers may be anybody's by now, and are left alone.
 func undoFreeze(ctx context.Context, r *run, s Step) error {
-	ev := r.saw(s.ID)
-	pids := intList(ev["stopped"])
-	root := ev.Int("root")
-	if root == 0 {
-		var err error
-		if root, _, err = r.incumbentClient(ctx, s); err != nil || root == 0 {
-			return err
-		}
+	root, _, err := r.incumbentClient(ctx, s)
+	if err == nil && root != 0 {
+		err = r.e.d.Procs.ContinueTree(ctx, root)
 	}
-	if len(pids) == 0 {
-		return r.e.d.Procs.ContinueTree(ctx, root)
+	if err != nil || root == 0 && r.takenUp {
+		return err
 	}
-	return r.e.d.Procs.Continue(ctx, pids)
+	return r.e.d.Procs.Continue(ctx, intList(r.saw(s.ID)["stopped"]))
 }
 
 func intList(v any) []int {

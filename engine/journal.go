@@ -50,6 +50,7 @@ type run struct {
 	failed   []unitFailure
 	extra    map[string]any // what a receipt says beside its seats
 	by       closer         // who closes it after its own process died
+	takenUp  bool           // its own process died
 }
 
 type unitFailure struct {

@@ -135,3 +135,14 @@ func (e *Engine) SeatHistory(ctx context.Context, seatID string) ([]Session, []T
 	})
 	return sessions, tenures, err
 }
+
+// seatAndRig reads a seat and the rig that it is of.
+func (e *Engine) seatAndRig(ctx context.Context, seatID string) (seat Seat, rig Rig, err error) {
+	err = e.d.Store.Read(ctx, func(r Reader) error {
+		if seat, err = r.Seat(seatID); err == nil {
+			rig, err = r.Rig(seat.RigID)
+		}
+		return err
+	})
+	return seat, rig, err
+}

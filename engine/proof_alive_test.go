@@ -1,9 +1,12 @@
 package engine_test
 
 import (
+	"context"
+	"slices"
 	"testing"
 
 	"rig/engine"
+	"rig/engine/enginetest"
 )
 
 // TestAClientThatCannotBeToldIsNotTakenForGone: the process table may not answer. Nothing is then said to have ended, or to go on, that
@@ -81,5 +84,48 @@ func TestAFinishUndoesWhatAFailureLeft(t *testing.T) {
 			t.Errorf("%s leaves %+v", verb, panes)
 		}
 		b.close(t)
+	}
+}
+
+// frozen is a process table on which a stop stops process 500, and that keeps what was let go on.
+type frozen struct {
+	*enginetest.Procs
+	went *[]int
+}
+
+// Stop implements engine.Processes.
+func (frozen) Stop(context.Context, int) (stopped, refused []int, err error) {
+	return []int{500}, nil, nil
+}
+
+// Continue implements engine.Processes.
+func (f frozen) Continue(_ context.Context, pids []int) error {
+	*f.went = append(*f.went, pids...)
+	return nil
+}
+
+// TestARollbackLeavesReusedNumbersAlone: what a process of an earlier life had stopped is let go on only while its client is there. Else
+// the numbers may be anybody's by now.
+func TestARollbackLeavesReusedNumbersAlone(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		b := newSeatBench(t)
+		sessions, _, err := b.e.SeatHistory(t.Context(), b.seat(t, "dev.m0").ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.reports.state[sessions[0].ID] = engine.RunState{PID: 500, PIDStart: "s500"}
+		b.procs.Become(500, "s500")
+		b.procs.Become(1, "s1")
+		var went []int
+		b.deps.Procs = frozen{b.procs, &went}
+		b.e = engine.New(b.deps)
+		op := b.crash(t, handoverRequest("dev.m0", "fresh"), "create")
+		if gone {
+			b.procs.Die(500)
+		}
+		b.run(t, request(engine.VerbRollback, op, struct{}{}))
+		if slices.Contains(went, 500) == gone {
+			t.Errorf("its client is gone: %v; went on: %v", gone, went)
+		}
 	}
 }

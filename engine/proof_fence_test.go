@@ -60,17 +60,7 @@ func TestTheDeadDoNotWriteBesideTheirRecovery(t *testing.T) {
 			case err := <-closed:
 				t.Fatalf("it was closed without a stop: %v", err)
 			}
-			world, record := b.world(t), dump(t, b.db)
-			close(wake)
-			if rec := <-old; rec != nil && rec.OK {
-				t.Errorf("it says that it went well: %+v", rec)
-			}
-			if now := b.world(t); now != world {
-				t.Errorf("it changed the world:\n%s", moved(world, now))
-			}
-			if now := dump(t, b.db); now != record {
-				t.Errorf("it changed the record:\n%s", moved(record, now))
-			}
+			b.wakeTheDead(t, wake, old)
 			close(goOn)
 			if err := <-closed; err != nil {
 				t.Errorf("the closing was disturbed: %v", err)

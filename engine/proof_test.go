@@ -108,17 +108,7 @@ func TestTheDeadDoNotWalk(t *testing.T) {
 			if rec := b.run(t, handoverRequest("dev.m0", "fresh")); !rec.OK {
 				t.Fatalf("%+v", rec)
 			}
-			before, record := b.world(t), dump(t, b.db)
-			close(on)
-			if rec := <-done; rec != nil && rec.OK {
-				t.Errorf("it says that it went well: %+v", rec)
-			}
-			if after := b.world(t); after != before {
-				t.Errorf("it changed the world:\n%s", moved(before, after))
-			}
-			if after := dump(t, b.db); after != record {
-				t.Errorf("it changed the record:\n%s", moved(record, after))
-			}
+			b.wakeTheDead(t, on, done)
 		})
 	}
 }
@@ -360,5 +350,21 @@ func TestWhatWasShownIsWhatRuns(t *testing.T) {
 		if !slices.Equal(shown, ran) {
 			t.Errorf("%s: shown\n%v\nran\n%v", source, shown, ran)
 		}
+	}
+}
+
+// wakeTheDead lets a process go on whose operation was taken from it, and says what it changes or claims then.
+func (b *bench) wakeTheDead(t *testing.T, wake chan<- struct{}, old <-chan *engine.Receipt) {
+	t.Helper()
+	world, record := b.world(t), dump(t, b.db)
+	close(wake)
+	if rec := <-old; rec != nil && rec.OK {
+		t.Errorf("it says that it went well: %+v", rec)
+	}
+	if now := b.world(t); now != world {
+		t.Errorf("it changed the world:\n%s", moved(world, now))
+	}
+	if now := dump(t, b.db); now != record {
+		t.Errorf("it changed the record:\n%s", moved(record, now))
 	}
 }

@@ -28,7 +28,7 @@ func (e *Engine) resumeRun(ctx context.Context, opID string, by closer, progress
 	if by.operator.Name == "" {
 		by.operator = e.Operator()
 	}
-	r := &run{e: e, plan: plan, op: op, journal: steps, progress: progress, index: map[string]int{}, evidence: map[string]Evidence{}, by: by}
+	r := &run{e: e, plan: plan, op: op, journal: steps, progress: progress, index: map[string]int{}, evidence: map[string]Evidence{}, by: by, takenUp: true}
 	for i, s := range steps {
 		r.index[s.StepID] = i
 		var ev Evidence

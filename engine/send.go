@@ -192,7 +192,8 @@ func (e *Engine) evidence(ctx context.Context, t target) sendEvidence {
 
 // confirm waits for proof that the message was taken: the client's own
 // UserPromptSubmit hook, a turn that began, or an input box that is empty again.
-// A text that still stands in the box gets one more Enter.
+// A text that still stands in the box gets one more Enter; what somebody else has
+// begun to type there does not.
 func (e *Engine) confirm(ctx context.Context, t target, before sendEvidence, text string) Delivery {
 	ctx, cancel := context.WithTimeout(ctx, e.d.Config.VerifyTimeout)
 	defer cancel()
@@ -204,7 +205,7 @@ func (e *Engine) confirm(ctx context.Context, t target, before sendEvidence, tex
 		if now := e.d.Clock.Now(); !again.IsZero() && now.After(again) {
 			again = time.Time{}
 			if r, ok := t.rt.(draftReader); ok {
-				if draft, shown := r.InputBox(e.screen(ctx, t.pane.ID)); shown && draft != "" {
+				if draft, shown := r.InputBox(e.screen(ctx, t.pane.ID)); shown && standsFor(draft, text) {
 					if err := e.d.Mux.Keys(ctx, t.guard, "Enter"); err != nil {
 						return Delivery{Outcome: "typed-not-submitted", Why: err.Error()}
 					}
@@ -215,6 +216,14 @@ func (e *Engine) confirm(ctx context.Context, t target, before sendEvidence, tex
 			return Delivery{Outcome: "submitted-unconfirmed", Why: "no proof within " + e.d.Config.VerifyTimeout.String()}
 		}
 	}
+}
+
+// standsFor reports whether what an input box shows is a text that was pasted, or a
+// part of it: the client breaks lines, scrolls, or draws a mark in place of a long one.
+func standsFor(draft, text string) bool {
+	squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
+	shown := squeeze(draft)
+	return shown != "" && (strings.Contains(squeeze(text), shown) || strings.HasPrefix(shown, "[Pasted"))
 }
 
 func (e *Engine) confirmed(ctx context.Context, t target, before sendEvidence, text string) (Delivery, bool) {

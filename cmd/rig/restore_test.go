@@ -376,6 +376,18 @@ func TestRestoreByName(t *testing.T) {
 	if out := w.must("restore", id, "--rig", "named", "--dry-run"); !strings.Contains(out, "no longer in the rig, so not brought back: dev-b@named") {
 		t.Errorf("the plan does not say who stays out:\n%s", out)
 	}
+	w.must("down", "named")
+	var begun struct {
+		OK      bool   `json:"ok"`
+		Attempt string `json:"attempt"`
+	}
+	if r := w.into(&begun, "restore", id, "--rig", "named", "--detach"); r.code != 0 || !begun.OK {
+		t.Fatalf("exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	w.eventually("the detached restore has ended", func() (bool, string) {
+		r := w.run("restore", "status", begun.Attempt, "--rig", "named")
+		return r.code == 0, r.out + r.err
+	})
 	w.must("handover", "dev.a", "--reason", "r", "--source", "fresh")
 	w.refuse("snapshot_unusable", 1, "restore", id, "--rig", "named")
 }

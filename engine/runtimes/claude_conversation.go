@@ -2,7 +2,9 @@ package runtimes
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sort"
@@ -34,7 +36,10 @@ func (c *Claude) Conversation(_ context.Context, token, cwd string, h engine.Hom
 		st.Why = "the conversations of " + h.ClaudeDir + " cannot be read: " + reason(err)
 		return st
 	}
-	st.LivePID = c.liveIn(h.ClaudeDir, token)
+	if st.LivePID, err = c.liveIn(h.ClaudeDir, token); err != nil {
+		st.Why = "whether a client has it open cannot be told: " + reason(err)
+		return st
+	}
 	st.Live = st.LivePID > 0
 	switch {
 	case loc.Path == "":
@@ -100,12 +105,13 @@ func globSafe(dir string) string {
 }
 
 // liveIn gives the pid of a living client that has the conversation open, 0 for
-// none. Files that killed clients left behind do not count.
-func (c *Claude) liveIn(dir, token string) int {
+// none. Files that killed clients left behind do not count. An error says that it
+// cannot be told.
+func (c *Claude) liveIn(dir, token string) (int, error) {
 	sessions := filepath.Join(dir, "sessions")
 	entries, err := os.ReadDir(sessions)
-	if err != nil {
-		return 0
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
 	}
 	for _, f := range entries {
 		if !strings.HasSuffix(f.Name(), ".json") {
@@ -115,11 +121,11 @@ func (c *Claude) liveIn(dir, token string) int {
 		if err != nil && !got.good || !engine.SameNativeID(got.value.SessionID, token) {
 			continue
 		}
-		if alive, err := c.cfg.Procs.Alive(got.value.PID, got.value.ProcStart); err == nil && alive {
-			return got.value.PID
+		if alive, err := c.cfg.Procs.Alive(got.value.PID, got.value.ProcStart); err != nil || alive {
+			return got.value.PID, err
 		}
 	}
-	return 0
+	return 0, nil
 }
 
 // cleanupCaveat warns when the client will soon remove the transcript by itself.

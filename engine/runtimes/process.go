@@ -155,7 +155,11 @@ func walkTree(root int, leaveOut func(pid int) bool) ([]Process, error) {
 				continue
 			}
 			seen[pid] = true
-			if k, ok, err := readProcess(pid); err == nil && ok {
+			k, ok, err := readProcess(pid)
+			if err != nil {
+				return out, err
+			}
+			if ok {
 				out = append(out, k)
 			}
 		}

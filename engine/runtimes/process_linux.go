@@ -22,7 +22,7 @@ func readProcess(pid int) (Process, bool, error) {
 	var p Process
 	ok := false
 	err := slurped("/proc/"+strconv.Itoa(pid)+"/stat", maxStat, func(b []byte) { p, ok = parseStat(b) })
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+	if hasEnded(err) {
 		return Process{}, false, nil
 	}
 	if err != nil {
@@ -71,14 +71,20 @@ const maxChildren = 32 << 20
 func childrenOf(pid int) ([]int, error) {
 	dir := "/proc/" + strconv.Itoa(pid) + "/task"
 	tasks, err := os.ReadDir(dir)
+	if hasEnded(err) {
+		return nil, nil
+	}
 	if err != nil {
-		return nil, nil //nolint:nilerr // the process ended meanwhile: no children
+		return nil, err
 	}
 	var out []int
 	for _, t := range tasks {
 		b, err := slurp(filepath.Join(dir, t.Name(), "children"), maxChildren)
 		if errors.Is(err, fs.ErrNotExist) && !hasChildLists() {
 			return scanChildren(pid)
+		}
+		if err != nil && !hasEnded(err) {
+			return nil, err
 		}
 		for _, w := range strings.Fields(string(b)) {
 			if n, err := strconv.Atoi(w); err == nil {
@@ -88,6 +94,10 @@ func childrenOf(pid int) ([]int, error) {
 	}
 	return out, nil
 }
+
+// hasEnded recognises how the system says that a process or thread is not there any
+// more. Anything else, such as too many open files, says nothing of it.
+func hasEnded(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) }
 
 // hasChildLists tells a kernel without the lists from a thread that ended.
 func hasChildLists() bool {
@@ -108,7 +118,11 @@ func scanChildren(parent int) ([]int, error) {
 		if err != nil {
 			continue
 		}
-		if p, ok, err := readProcess(pid); err == nil && ok && p.PPID == parent {
+		p, ok, err := readProcess(pid)
+		if err != nil {
+			return nil, err
+		}
+		if ok && p.PPID == parent {
 			out = append(out, pid)
 		}
 	}

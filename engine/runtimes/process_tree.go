@@ -29,6 +29,20 @@ const (
 // It returns the pids that are stopped, in that order, and those that could not
 // be: no permission, or still running after two seconds.
 func (ps *Processes) Stop(ctx context.Context, root int) (stopped, refused []int, err error) {
+	s, r, err := ps.stopTree(ctx, root)
+	return pidsOf(s), pidsOf(r), err
+}
+
+func pidsOf(procs []Process) []int {
+	var out []int
+	for _, p := range procs {
+		out = append(out, p.PID)
+	}
+	return out
+}
+
+// stopTree is Stop with what is known of each process.
+func (ps *Processes) stopTree(ctx context.Context, root int) (stopped, refused []Process, err error) {
 	if err := checkRoot(root); err != nil {
 		return nil, nil, err
 	}
@@ -47,9 +61,9 @@ func (ps *Processes) Stop(ctx context.Context, root int) (stopped, refused []int
 			done[p.PID] = p.Start
 			fresh++
 			if stopOne(ctx, p) {
-				stopped = append(stopped, p.PID)
-			} else if alive, _ := ps.Alive(p.PID, p.Start); alive {
-				refused = append(refused, p.PID)
+				stopped = append(stopped, p)
+			} else if alive, err := ps.Alive(p.PID, p.Start); alive || err != nil {
+				refused = append(refused, p)
 			}
 		}
 		if fresh == 0 {
@@ -135,13 +149,13 @@ func (ps *Processes) Kill(ctx context.Context, root int) error {
 		return nil
 	}
 	head, _ := containerOf(tree)
-	stopped, refused, err := ps.Stop(ctx, root)
-	if err != nil && ctx.Err() == nil {
-		return err
-	}
-	victims := identify(append(stopped, refused...))
+	stopped, refused, blind := ps.stopTree(ctx, root)
+	victims := append(stopped, refused...)
 	for _, p := range victims {
 		_ = signalProcess(p, syscall.SIGKILL) // whatever is left is reported below
+	}
+	if blind != nil && ctx.Err() == nil {
+		return blind // what was found is ended all the same: stopped it would stay
 	}
 	if left := ps.waitGone(ctx, victims); len(left) > 0 {
 		return engine.Errorf(engine.CodeRuntime, "these processes could not be ended: %s", describe(left)).
@@ -159,17 +173,6 @@ func (ps *Processes) Kill(ctx context.Context, root int) error {
 			On("kill", itoa(root)).WithHint("`kill -9 %d`", head.PID)
 	}
 	return nil
-}
-
-// identify reads the processes behind pids, leaving out those that are gone.
-func identify(pids []int) []Process {
-	var out []Process
-	for _, pid := range pids {
-		if p, ok, err := readProcess(pid); err == nil && ok && !p.gone() {
-			out = append(out, p)
-		}
-	}
-	return out
 }
 
 // waitGone waits until the processes are gone and returns those that are not. A

@@ -35,7 +35,9 @@ func newTmux(t *testing.T) *tmuxServer {
 		var procs []Process
 		for _, word := range strings.Fields(pids) {
 			if pid, err := strconv.Atoi(word); err == nil {
-				procs = append(procs, identify([]int{pid})...)
+				if p, ok, err := readProcess(pid); err == nil && ok && !p.gone() {
+					procs = append(procs, p)
+				}
 			}
 		}
 		_, _ = s.try("kill-server")
