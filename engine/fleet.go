@@ -186,9 +186,9 @@ type AttentionItem struct {
 	Rig      string         `json:"rig,omitempty"`
 	OpID     string         `json:"operation,omitempty"`
 	Reason   string         `json:"reason"`
-	Remedy   string         `json:"remedy"` // what resolves it, in words with the command
-	Weight   int            `json:"weight"` // heavier first
-	Since    time.Time      `json:"since"`
+	Remedy   string         `json:"remedy"`         // what resolves it, in words with the command
+	Weight   int            `json:"weight"`         // heavier first
+	Since    time.Time      `json:"since,omitzero"` // zero = not known
 	Evidence map[string]any `json:"evidence,omitempty"`
 	Acked    string         `json:"acked_by,omitempty"`
 	Until    time.Time      `json:"snoozed_until,omitzero"`

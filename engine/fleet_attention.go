@@ -129,7 +129,7 @@ var gateCodes = map[Code]bool{
 func (b *builder) seatAttention(s *SeatView) []AttentionItem {
 	item := func(class, detail, reason, remedy string, weight int) AttentionItem {
 		since := s.Since
-		if since.IsZero() {
+		if since.IsZero() && (class == AttnOutcome || class == AttnStartup) { // of nothing else it is the beginning
 			since = s.OutcomeAt
 		}
 		return AttentionItem{

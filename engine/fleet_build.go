@@ -204,7 +204,7 @@ func (b *builder) place(v *SeatView, s Seat, last Session, had bool) {
 	case at.presence == Absent:
 		v.Life = LifeLost
 	case at.dead:
-		v.Life = LifeDead
+		v.Life, v.Since = LifeDead, at.pane.DeadAt
 		if at.pane.DeadCode >= 0 {
 			code := at.pane.DeadCode
 			v.ExitCode = &code

@@ -158,3 +158,25 @@ func TestAcknowledgementIsForOneWait(t *testing.T) {
 		t.Errorf("a wait whose snooze has ended is acknowledged by %q", got)
 	}
 }
+
+// A dead pane has been dead since its process ended, as tmux tells it. Where nobody
+// tells, the age is not known: it is not that of the launch.
+func TestADeadPaneIsAsOldAsItsDeath(t *testing.T) {
+	in := bigRecord(2)
+	launched := in.Now.Add(-time.Hour)
+	for i := range in.Record.Sessions {
+		in.Record.Sessions[i].CreatedAt = launched
+	}
+	died := in.Now.Add(-time.Minute)
+	for i := range in.Inv.Panes {
+		in.Inv.Panes[i].Dead, in.Inv.Panes[i].DeadCode = true, 0
+	}
+	in.Inv.Panes[0].DeadAt = died
+	f := engine.BuildFleet(in)
+	if s := f.Seats()[0]; !s.Since.Equal(died) {
+		t.Errorf("dead since %v", s.Since)
+	}
+	if len(f.Attention) != 2 || !f.Attention[0].Since.Equal(died) || !f.Attention[1].Since.IsZero() {
+		t.Errorf("%+v", f.Attention)
+	}
+}

@@ -48,7 +48,8 @@ type Pane struct {
 	Active   bool      `json:"active"` // active pane of its window
 	Attached int       `json:"attached"`
 	Dead     bool      `json:"dead"`
-	DeadCode int       `json:"dead_code"` // exit status; -1 when tmux does not say
+	DeadCode int       `json:"dead_code"`        // exit status; -1 when tmux does not say
+	DeadAt   time.Time `json:"dead_at,omitzero"` // zero before 3.3 and for a live pane
 	Width    int       `json:"width"`
 	Height   int       `json:"height"`
 	Alt      bool      `json:"alt"`            // on the alternate screen

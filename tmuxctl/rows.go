@@ -14,11 +14,10 @@ import (
 type Row struct {
 	engine.Pane
 	Epoch     engine.Epoch
-	SessionID string    // such as $3
-	WindowN   string    // window name, untrusted
-	Signal    string    // what ended a dead pane, as tmux names it; "" before 3.3 and for an exit
-	DeadAt    time.Time // zero before 3.3 and for a live pane
-	InMode    bool      // an operator scrolls or picks in it: keys go to the mode
+	SessionID string // such as $3
+	WindowN   string // window name, untrusted
+	Signal    string // what ended a dead pane, as tmux names it; "" before 3.3 and for an exit
+	InMode    bool   // an operator scrolls or picks in it: keys go to the mode
 	CursorX   int
 	CursorY   int
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -296,11 +297,22 @@ func moved(shown, now []*engine.Plan) []engine.Change {
 		if shown[i].Fingerprint() == now[i].Fingerprint() {
 			continue
 		}
-		diff := engine.FactDiff(shown[i], now[i])
+		diff := append(engine.FactDiff(shown[i], now[i]), newlyInTheWay(shown[i], now[i])...)
 		if len(diff) == 0 {
 			diff = []engine.Change{{Field: now[i].Target, Before: engine.Counted(len(shown[i].Steps()), "step"), After: engine.Counted(len(now[i].Steps()), "step") + ", not the same"}}
 		}
 		out = append(out, diff...)
+	}
+	return out
+}
+
+// newlyInTheWay lists the blockers that a plan has and the one before it had not.
+func newlyInTheWay(shown, now *engine.Plan) []engine.Change {
+	var out []engine.Change
+	for _, b := range now.Blockers {
+		if !slices.ContainsFunc(shown.Blockers, func(old engine.Blocker) bool { return old.Code == b.Code && old.Seat == b.Seat }) {
+			out = append(out, engine.Change{Seat: b.Seat, Field: "in the way", Before: "nothing", After: b.Message})
+		}
 	}
 	return out
 }

@@ -131,3 +131,13 @@ func TestTheFaultsOfAFileStandApart(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// When something new stands in the way while a plan is shown, what moved is that.
+func TestWhatMovedNamesANewBlocker(t *testing.T) {
+	was := &engine.Plan{Target: "dev-impl@shop", Blockers: []engine.Blocker{{Code: "a", Message: "old"}}}
+	is := &engine.Plan{Target: "dev-impl@shop", Blockers: []engine.Blocker{{Code: "a", Message: "old"}, {Code: "b", Message: "the session is not there any more"}}}
+	got := moved([]*engine.Plan{was}, []*engine.Plan{is})
+	if len(got) != 1 || got[0].After != "the session is not there any more" {
+		t.Errorf("%+v", got)
+	}
+}
