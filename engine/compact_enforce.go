@@ -53,9 +53,10 @@ func JudgeManaged(s *SeatView, policy *ClaudeCompaction, st ManagedState, now ti
 		return false, ReasonBelow, st
 	case st.Latched:
 		return false, "already_triggered_above_threshold", st
-	case now.Before(st.Cooldown):
+	// A time further ahead than these can be is of a clock that was set back since.
+	case now.Before(st.Cooldown) && st.Cooldown.Sub(now) < managedCooldown+clockSlack:
 		return false, "post_restore_cooldown", st
-	case now.Sub(st.Tried) < managedDedup:
+	case now.Sub(st.Tried) < managedDedup && st.Tried.Sub(now) < clockSlack:
 		return false, "dedup_window", st
 	case s.Life != LifeRunning || s.Startup != StartupReady:
 		return false, string(CodeSessionMissing), st

@@ -32,6 +32,7 @@ func TestJudgeManaged(t *testing.T) {
 		"other generation":  {full, policy, engine.ManagedState{Generation: 7, Latched: true, Cooldown: now.Add(time.Hour)}, true, "", true},
 		"cooling":           {full, policy, engine.ManagedState{Generation: 1, Cooldown: now.Add(time.Minute)}, false, "post_restore_cooldown", false},
 		"just tried":        {full, policy, engine.ManagedState{Generation: 1, Tried: now.Add(-time.Second)}, false, "dedup_window", false},
+		"a clock set back":  {full, policy, engine.ManagedState{Generation: 1, Tried: now.Add(720 * time.Hour), Cooldown: now.Add(720 * time.Hour)}, true, "", true},
 		"off":               {full, &engine.ClaudeCompaction{ThresholdPercent: number(80)}, engine.ManagedState{Generation: 1}, false, "disabled", false},
 		"invalid threshold": {full, &engine.ClaudeCompaction{Enabled: true, ThresholdPercent: number(0)}, engine.ManagedState{Generation: 1}, false, "disabled", false},
 		"below re-arms":     {with(func(s *engine.SeatView) { s.Usage = known(10, 1_000_000); s.Usage.Generation = 1 }), policy, engine.ManagedState{Generation: 1, Latched: true}, false, engine.ReasonBelow, false},
