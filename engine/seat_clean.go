@@ -47,7 +47,7 @@ func (s *seatPlan) cleanPhase(v vacancy, unit string, needs ...string) {
 			"pane", string(pane.ID), "gen", pane.Gen, "session", pane.Session))
 	}
 	ph.Steps = append(ph.Steps, s.step("cleaned", StepSeatCleaned, EffectCommit,
-		"close "+strconv.Itoa(len(v.rows))+" open rows, clear the binding, and the event"))
+		"close "+Counted(len(v.rows), "open row")+", clear the binding, and the event"))
 	s.p.Phases = append(s.p.Phases, ph)
 }
 
