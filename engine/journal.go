@@ -228,16 +228,17 @@ func (r *run) finish() (*Receipt, error) {
 	r.judgeSnapshot(rec)
 	r.judgeRestore(rec)
 	tried := r.judgeHandover(rec)
-	r.op.State, r.op.EndedAt = state, r.e.d.Clock.Now()
-	r.op.Receipt = mustJSON(rec)
-	if rec.Error != nil {
-		r.op.Error = rec.Error.Error()
-	}
 	op := r.op
+	op.State, op.EndedAt, op.Receipt = state, r.e.d.Clock.Now(), mustJSON(rec)
+	if rec.Error != nil {
+		op.Error = rec.Error.Error()
+	}
 	r.mu.Unlock()
 	err := r.putEnd(rec, &op, tried)
 	r.mu.Lock()
-	r.op.Version = op.Version
+	if err == nil { // nothing has ended before that is on record
+		r.op = op
+	}
 	r.mu.Unlock()
 	r.tell()
 	return rec, err

@@ -70,7 +70,11 @@ func TestALeaseThatCannotBeReadIsNotLost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rec, err := b.e.Apply(t.Context(), p, nil)
+		var told engine.OpState
+		rec, err := b.e.Apply(t.Context(), p, func(pr engine.OpProgress) { told = pr.Op.State })
+		if told.Ended() != c.closed {
+			t.Errorf("%d failures: whoever follows is told that it is %s", c.fails, told)
+		}
 		if engine.CodeOf(err) == engine.CodeLeaseLost || (err == nil) != c.closed || rec == nil {
 			t.Errorf("%d failures: %+v, %v", c.fails, rec, err)
 		}

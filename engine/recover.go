@@ -278,7 +278,9 @@ func (r *run) conclude(ctx context.Context, state OpState, event string) (*Recei
 		r.lease.keep()
 	}
 	r.mu.Lock()
-	r.op = op
+	if err == nil {
+		r.op = op
+	}
 	r.mu.Unlock()
 	r.tell()
 	return rec, err
