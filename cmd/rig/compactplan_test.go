@@ -70,7 +70,7 @@ func TestCompactPlanOfLivingSeats(t *testing.T) {
 	}
 	screen := w.run("capture", "dev.impl").out
 	text := w.must("compact-plan")
-	for _, want := range []string{"read-only", "1 candidates | 0 blocked | 2 skipped (below_threshold=1,codex_not_managed_by_claude_compact_in_place=1)", "1. dev-impl@cp", "900000 tokens, 90 % of 1000000", "no forecast", "claude-compaction-restore"} {
+	for _, want := range []string{"read-only", "1 candidate | 0 blocked | 2 skipped (below_threshold=1,codex_not_managed_by_claude_compact_in_place=1)", "1. dev-impl@cp", "900000 tokens, 90 % of 1000000", "no forecast", "claude-compaction-restore"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}
