@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rig/engine"
+	"rig/engine/runtimes"
 	"rig/store"
 )
 
@@ -133,9 +134,13 @@ func TestGC(t *testing.T) {
 	w.must("snapshot", "create", "shop")
 	home := filepath.Join(w.dir, "rig")
 	ended, living, asked := w.makeOld(home)
-	w.eventually("the supervisor of the ended one has written its last word", func() (bool, string) {
-		b, err := os.ReadFile(filepath.Join(home, "run", ended+".json"))
-		return err == nil && strings.Contains(string(b), `"exited":true`), string(b)
+	w.eventually("the supervisor of the ended one has written its last word, and has gone", func() (bool, string) {
+		st, ok, err := runtimes.NewFiles(home, w.program, w.program).RunState(ended)
+		if err != nil || !ok || !st.Exited {
+			return false, fmt.Sprintf("%+v, %v", st, err)
+		}
+		_, there, err := runtimes.NewProcesses().Start(st.SupervisorPID)
+		return err == nil && !there, fmt.Sprintf("%+v is there: %v, %v", st, there, err)
 	})
 	packets := filepath.Join(w.project, ".rig", "packets")
 	for n := range 5 {
@@ -262,7 +267,7 @@ func TestLaunchHoldsTheOthers(t *testing.T) {
 	w.must("up", w.spec("shop", "sh:terminal", "two:terminal"))
 	w.must("down", "shop")
 	w.refuse("invalid", 2, "launch", "shop", "--hold-reason", "later")
-	if plan := w.must("launch", "shop", "dev.sh", "--dry-run"); strings.Count(plan, "held ") != 1 || !strings.Contains(plan, "dev-two@shop  (excluded_from_subset)") {
+	if plan := w.must("launch", "shop", "dev.sh", "--dry-run"); strings.Count(plan, "held ") != 1 || !strings.Contains(plan, "dev-two@shop  (excluded from subset)") {
 		t.Errorf("the plan holds:\n%s", plan)
 	}
 	var rec engine.Receipt
