@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -62,7 +61,6 @@ func (c *cli) tui(ctx context.Context, f tuiFlags) error {
 	done := make(chan struct{})
 	go func() { defer close(done); w.Run(ctx) }()
 	saved := a.keepSnapshots(ctx, w)
-	go settleDown(w.Subscribe())
 	opts := a.tuiOptions(f)
 	if f.plain || os.Getenv("TERM") == "dumb" || !isTerminal(os.Stdin) || !isTerminal(os.Stdout) {
 		err = tui.RunPlain(ctx, con, os.Stdin, os.Stdout, opts)
@@ -77,21 +75,6 @@ func (c *cli) tui(ctx context.Context, f tuiFlags) error {
 		fmt.Fprintln(os.Stderr, "log: "+a.logFile())
 	}
 	return err
-}
-
-// settleDown leaves this process one processor once the first picture of panes is
-// there: the clock of the frames ticks 120 times a second, and with more of them each
-// tick wakes a second thread that finds nothing to do. What needs several, the first
-// look and every operation, is over or has a process of its own.
-func settleDown(pictures <-chan *engine.Fleet) {
-	for f := range pictures {
-		if f.Live {
-			if os.Getenv("GOMAXPROCS") == "" {
-				runtime.GOMAXPROCS(1)
-			}
-			return
-		}
-	}
 }
 
 func (a *app) tuiOptions(f tuiFlags) tui.Options {
