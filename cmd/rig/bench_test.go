@@ -95,18 +95,18 @@ func BenchmarkProcess(b *testing.B) {
 	w := newWorld(b)
 	w.seats(b, 200)
 	for _, c := range []struct {
-		name string
-		args []string
+		name, bin string
+		args      []string
 	}{
-		{"version", []string{"--version"}},
-		{"seat-status-200", []string{"seat", "status", "dev.m7@big", "--json"}},
-		{"ps-200", []string{"ps", "--json"}},
-		{"hook", []string{"hook", "Stop"}},
-		{"statusline", []string{"statusline"}},
+		{"version", bin, []string{"--version"}},
+		{"seat-status-200", bin, []string{"seat", "status", "dev.m7@big", "--json"}},
+		{"ps-200", bin, []string{"ps", "--json"}},
+		{"hook", bin + "-seat", []string{"hook", "Stop"}},
+		{"statusline", bin + "-seat", []string{"statusline"}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				cmd := exec.CommandContext(context.Background(), bin, c.args...)
+				cmd := exec.CommandContext(context.Background(), c.bin, c.args...)
 				cmd.Env, cmd.Dir, cmd.Stdin = w.env, w.project, strings.NewReader("{}")
 				if out, err := cmd.CombinedOutput(); err != nil {
 					b.Fatalf("%v\n%s", err, out)
