@@ -41,12 +41,40 @@ func (e *Engine) takeLeases(ctx context.Context, p *Plan) (*leases, error) {
 				return err
 			}
 		}
-		return nil
+		return e.dropLeft(tx)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return l, nil
+}
+
+// dropLeft takes away the leases that processes left behind which died before their
+// operation began or after it ended: nobody else may ever want that key.
+func (e *Engine) dropLeft(tx Tx) error {
+	all, err := tx.Leases()
+	if err != nil {
+		return err
+	}
+	for _, held := range all {
+		left, err := e.leftBehind(tx, held)
+		if err == nil && left {
+			err = tx.DeleteLease(held.Key, held.OpID)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// leftBehind reports proof that a lease protects nothing any more.
+func (e *Engine) leftBehind(r Reader, held Lease) (bool, error) {
+	if !e.ownerDead(held.Owner) {
+		return false, nil
+	}
+	op, began, err := lookup(r.Operation(held.OpID))
+	return err == nil && (!began || op.State.Ended()), err
 }
 
 // grant writes one lease row, or refuses with who holds it. A dead holder whose

@@ -179,3 +179,41 @@ func TestStartAppliesThePlanThatWasShown(t *testing.T) {
 		t.Errorf("%s, %v, %d panes", op.State, err, len(b.mux.Panes()))
 	}
 }
+
+// TestWhatTheDeadLeftIsTakenAway: whoever takes a lease takes away those of dead processes whose operation never began, or has
+// ended, also of keys that nobody else would ever want. A living holder keeps its own, and so does an operation that was cut off.
+func TestWhatTheDeadLeftIsTakenAway(t *testing.T) {
+	b := newBench(t, t.TempDir(), engine.RuntimeTerminal)
+	defer b.close(t)
+	now := time.Date(2026, 3, 3, 10, 0, 0, 0, time.UTC)
+	dead, alive := engine.Owner{PID: 77, PIDStart: "s77"}, engine.Owner{PID: 1, PIDStart: "s1"}
+	err := b.db.Write(t.Context(), func(tx engine.Tx) error {
+		cut := engine.Operation{ID: "01CUT", Verb: engine.VerbImageCreate, Target: "x", State: engine.OpRunning, Owner: dead, StartedAt: now, Plan: json.RawMessage("{}")}
+		err := tx.InsertOperation(cut)
+		for key, l := range map[string]engine.Lease{
+			"agent-images": {OpID: "01NEVER", Owner: dead}, "rig:cut": {OpID: "01CUT", Owner: dead}, "rig:alive": {OpID: "01BEGINS", Owner: alive},
+		} {
+			if l.Key, l.GrantedAt, l.ExpiresAt = key, now, now; err == nil {
+				err = tx.PutLease(l)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rec := b.run(t, upRequest()); !rec.OK {
+		t.Fatalf("%+v", rec)
+	}
+	var left []string
+	err = b.db.Read(t.Context(), func(r engine.Reader) error {
+		all, err := r.Leases()
+		for _, l := range all {
+			left = append(left, l.Key)
+		}
+		return err
+	})
+	if err != nil || len(left) != 2 || left[0] != "rig:alive" || left[1] != "rig:cut" {
+		t.Errorf("%v, %v", left, err)
+	}
+}
