@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -613,5 +614,43 @@ func TestAnUndoUnderWayIsNotExpired(t *testing.T) {
 	}
 	if s := b.seat(t, "dev.m0"); s.Pane != incumbent || s.Life != engine.LifeRunning || s.Generation != 1 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// full is a record that takes no write any more once a window was closed, as when the disk is full from then on.
+type full struct {
+	engine.Store
+	closed *bool
+}
+
+func (s full) Write(ctx context.Context, fn func(engine.Tx) error) error {
+	if *s.closed {
+		return errors.New("the disk is full")
+	}
+	return s.Store.Write(ctx, func(tx engine.Tx) error { return fn(fullTx{tx, s.closed}) })
+}
+
+type fullTx struct {
+	engine.Tx
+	closed *bool
+}
+
+func (t fullTx) AppendEvent(ev engine.Event) (int64, error) {
+	*t.closed = *t.closed || ev.Type == "seat.undo_window_closed"
+	return t.Tx.AppendEvent(ev)
+}
+
+// TestAClosedWindowHoldsNothing: whoever closes windows lives on. The lease goes with the change, so that a record which takes
+// nothing more afterwards does not leave the seat held as long as that process lives.
+func TestAClosedWindowHoldsNothing(t *testing.T) {
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+	defer b.close(t)
+	b.run(t, upRequest())
+	id := b.run(t, handoverRequest("dev.m0", "fresh")).Operation.ID
+	b.overdue(t, id)
+	closed := false
+	b.made.Store = full{b.db, &closed}
+	if err := engine.New(b.made).Expire(t.Context()); err != nil || !closed || b.leases() != 0 {
+		t.Errorf("closed: %v, %v, %d leases are left", closed, err, b.leases())
 	}
 }

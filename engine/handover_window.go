@@ -53,7 +53,8 @@ func (e *Engine) expireOne(ctx context.Context, w *world, op Operation) error {
 	if !w.sees(args["seat_id"]) {
 		return nil
 	}
-	l, err := e.takeLeases(ctx, &Plan{ID: e.d.IDs.New(), Verb: op.Verb, Target: op.Target, Operator: e.Operator(), Leases: []string{"seat:" + args["seat_id"]}})
+	seat := "seat:" + args["seat_id"]
+	l, err := e.takeLeases(ctx, &Plan{ID: windowLease(op.ID), Verb: op.Verb, Target: op.Target, Operator: e.Operator(), Leases: []string{seat}})
 	if code := CodeOf(err); code == CodeInProgress || code == CodeOperationUnfinished {
 		return nil
 	}
@@ -67,14 +68,29 @@ func (e *Engine) expireOne(ctx context.Context, w *world, op Operation) error {
 	if w, err = e.look(ctx); err != nil || !w.sees(args["seat_id"]) {
 		return err
 	}
+	// The lease goes with the change: whoever watches lives on, and a lease that it could
+	// not give back afterwards would hold the seat as long as that.
+	change := func(fn func(tx Tx) error) error {
+		return l.fenced(ctx, func(tx Tx) error {
+			if err := fn(tx); err != nil {
+				return err
+			}
+			return tx.DeleteLease(seat, windowLease(op.ID))
+		})
+	}
 	if e.notYetResumable(ctx, w, args["seat_id"]) {
-		return l.fenced(ctx, func(tx Tx) error { return e.keepUndo(tx, op.ID) })
+		return change(func(tx Tx) error { return e.keepUndo(tx, op.ID) })
 	}
 	if err := e.endReplaced(ctx, w, op, args["seat_id"], args["generation"]); err != nil {
 		return err
 	}
-	return l.fenced(ctx, func(tx Tx) error { return closeUndo(tx, e.d.Clock, op.ID, map[string]any{}) })
+	return change(func(tx Tx) error { return closeUndo(tx, e.d.Clock, op.ID, map[string]any{}) })
 }
+
+// windowLease is under which name the window of an operation is closed. It is the same
+// for all who try: one that was stopped by a full disk, say, with the lease in its
+// hands, is taken up by its own next try or by anybody else's.
+func windowLease(opID string) string { return opID + "-window" }
 
 // sees reports whether what tmux said tells of every pane of a seat.
 func (w *world) sees(seatID string) bool {
