@@ -163,11 +163,17 @@ func AsError(err error) *Error {
 		return Errorf(CodeUnavailable, "there was no answer in time").Wrap(err).WithHint("try again; `rig doctor` looks for what is in the way")
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return Errorf(CodeNoSpace, "there is no room left on the disk").Wrap(err).WithHint("free some space, then run it again")
+	case errors.Is(err, syscall.EFBIG):
+		return Errorf(CodeUnavailable, "a file would be longer than the system lets this process write").Wrap(err).WithHint("raise the limit that `ulimit -f` shows, then run it again")
+	case errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR):
+		return Errorf(CodeUnavailable, "a file stands where a folder should be, or the other way round").Wrap(err).WithHint("move it away, then run it again")
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE), errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.ENOMEM):
 		return Errorf(CodeUnavailable, "the system has no processes, files or memory left to give").Wrap(err).
 			WithHint("end what is not needed, or raise the limits that `ulimit -a` shows, then run it again")
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return Errorf(CodeUnavailable, "the system does not allow it").Wrap(err).WithHint("check the owner and the permissions of the path")
+	case errors.As(err, new(syscall.Errno)):
+		return Errorf(CodeUnavailable, "the system refused what was asked of it").Wrap(err).WithHint("`rig doctor` looks for what is in the way; then run it again")
 	}
 	return Errorf(CodeInternal, "%s", err.Error()).WithHint("this is a fault of the program: please report it")
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -84,7 +85,11 @@ func (s spawner) writeTicket(t engine.Ticket) (string, error) {
 		return "", err
 	}
 	file := filepath.Join(dir, "op-"+t.OpID+".ticket")
-	return file, writeAnew(file, b)
+	if err := writeAnew(file, b); err != nil {
+		_ = os.Remove(file) // half of a ticket is none
+		return "", fmt.Errorf("the ticket of the operation: %w", err)
+	}
+	return file, nil
 }
 
 // readTicket reads and deletes a ticket and moves to its directory.
