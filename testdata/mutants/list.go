@@ -142,7 +142,7 @@ var mutants = []mutant{
 	},
 	{
 		"an undo under way keeps its incumbent", "engine/handover_window.go",
-		`Leases: []string{"seat:" + args["seat_id"]}`, "Leases: []string{}",
+		`Leases: []string{seat}`, "Leases: []string{}",
 		engineTests, "TestAnUndoUnderWayIsNotExpired",
 	},
 	// Identity and outcomes.
