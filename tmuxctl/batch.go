@@ -34,10 +34,28 @@ func (m *Mux) ask(ctx context.Context, commands [][]string) ([]answer, string, e
 		if ctx.Err() != nil {
 			return nil, PathControl, asEngine(err)
 		}
+		m.notHeard(err)
 		// The client died under the question; one process asks it again.
 	}
+	if m.hung.Load() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, hungTimeout)
+		defer cancel()
+	}
 	answers, err := m.batch(ctx, lines)
+	if err == nil {
+		m.hung.Store(false)
+	}
+	m.notHeard(err)
 	return answers, PathBatch, err
+}
+
+// notHeard keeps in mind that the server let a question wait for too long.
+func (m *Mux) notHeard(err error) {
+	var te *tmuxError
+	if errors.Is(err, errHung) || errors.As(err, &te) && errors.Is(te.ctx, context.DeadlineExceeded) {
+		m.hung.Store(true)
+	}
 }
 
 // batch runs the lines in one process. Each line is framed by two printed marks in a

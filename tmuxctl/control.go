@@ -25,6 +25,9 @@ const (
 	closeTimeout = 2 * time.Second // for the client to end by itself
 )
 
+// errHung is the cause of a client whose server let a question wait for hungAfter.
+var errHung = errors.New("the server does not answer")
+
 // control is one control-mode client. Questions are answered in the order in which
 // they were written, which is all that ties an answer to its question.
 //
@@ -211,7 +214,7 @@ func (c *control) do(ctx context.Context, lines []string) ([]answer, error) {
 			return nil, c.cause()
 		}
 	case <-hung.C:
-		c.abort(errors.New("the server does not answer"))
+		c.abort(errHung)
 		return nil, c.cause()
 	case <-ctx.Done():
 		return nil, &tmuxError{verb: "control", err: ctx.Err(), ctx: ctx.Err(), took: time.Since(began), socket: c.socket}

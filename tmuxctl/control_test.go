@@ -310,6 +310,43 @@ func TestControlHungServer(t *testing.T) {
 	}
 }
 
+// A server that stops while it is watched is told as lost, is asked for moments only
+// and never given another session while it hangs, and is found again afterwards.
+func TestWatchedServerHangs(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.create("a")
+	events := f.watch()
+	await(t, events, kindConnected)
+	pid := tmuxtest.PID(f.socket)
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
+	await(t, events, kindLost)
+	began := time.Now()
+	if inv := f.Inventory(f.ctx); inv.Server != engine.Unknown || inv.Err == nil || inv.Path != PathBatch {
+		t.Errorf("%s by %s, %v", inv.Server, inv.Path, inv.Err)
+	}
+	if took := time.Since(began); took > defaultTimeout/2 {
+		t.Errorf("a server that is known to hang was waited for, %s", took)
+	}
+	for range 3 { // at each try to connect again
+		await(t, events, kindChanged)
+	}
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	await(t, events, kindConnected)
+	inv := f.Inventory(f.ctx)
+	if inv.Server != engine.Present || inv.Path != PathControl || len(inv.Panes) == 0 {
+		t.Errorf("%+v", inv)
+	}
+	if left := controlSessions(t, f.socket); len(left) != 1 {
+		t.Errorf("control sessions: %q", left)
+	}
+}
+
 func BenchmarkCapture(b *testing.B) {
 	f := newFixture(b)
 	var reqs []engine.CaptureRequest

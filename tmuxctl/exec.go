@@ -16,6 +16,10 @@ import (
 // defaultTimeout bounds a call whose context has no deadline.
 const defaultTimeout = 10 * time.Second
 
+// hungTimeout bounds a question while the server is known to hang, so that whoever
+// watches learns of other things meanwhile, and soon of its coming back.
+const hungTimeout = 3 * time.Second
+
 // maxStderr bounds what is kept of an error text.
 const maxStderr = 4096
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"rig/engine"
@@ -47,6 +48,7 @@ type Mux struct {
 	settle  time.Duration
 	hub     hub
 	locks   keyedMutex
+	hung    atomic.Bool // the last question was not answered in time
 
 	mu     sync.Mutex
 	caps   Caps               // zero until a server or the program was asked

@@ -2,8 +2,10 @@ package tmuxctl
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"rig/engine"
@@ -178,7 +180,9 @@ func (m *Mux) serverUp(ctx context.Context) bool {
 	d := net.Dialer{Timeout: time.Second}
 	conn, err := d.DialContext(ctx, "unix", m.run.socket)
 	if err != nil {
-		return false
+		// One that hangs takes connections only until its queue is full.
+		var timeout net.Error
+		return errors.Is(err, syscall.EAGAIN) || errors.As(err, &timeout) && timeout.Timeout()
 	}
 	conn.Close()
 	return true
@@ -230,6 +234,13 @@ func moves(ev event) bool {
 // connected runs a control client until it ends. When it cannot be started, which
 // leaves the fallback in use, nothing is said: nothing changed.
 func (f *feed) connected(ctx context.Context) {
+	if f.m.hung.Load() {
+		// A session asked of a server that hangs would be made when it goes on, for
+		// a client that has long left: ask for nothing until it answers.
+		if _, err := f.m.Epoch(ctx); err != nil {
+			return
+		}
+	}
 	c, err := startControl(ctx, &f.m.run, f.notice)
 	if err != nil {
 		return
@@ -268,8 +279,13 @@ func (f *feed) follow(ctx context.Context, c *control) {
 		case <-f.wake:
 		case <-ask.C:
 			answers, err := c.do(ctx, []string{probe})
-			if err != nil || answers[0].out == last {
-				continue // a client that ended is seen above
+			if err != nil {
+				// It ended, or the server hangs: then the client would wait for it.
+				f.m.notHeard(err)
+				return
+			}
+			if answers[0].out == last {
+				continue
 			}
 			first := last == ""
 			if last = answers[0].out; first {

@@ -3,7 +3,9 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -54,6 +56,33 @@ func TestTerminalOutlivesItsServer(t *testing.T) {
 	w.must("up", "server")
 	s.shows("1 running", "live", "idle")
 	s.lacks("no tmux server", "lost")
+	s.keys("q")
+	s.left(0)
+}
+
+// TestTerminalOutlivesAStoppedServer keeps a console open while the seats' server
+// stands still: nothing is drawn as it was, and all is back when it goes on.
+func TestTerminalOutlivesAStoppedServer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("up", w.spec("server", "sh:terminal"))
+	pid, err := strconv.Atoi(w.tmux("display-message", "-p", "#{pid}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := w.outside(100, 30)
+	s.shows("1 running", "live", "idle")
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
+	s.shows("tmux does not answer", "unknown")
+	s.lacks("live", "idle", "lost")
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	s.shows("1 running", "live", "idle")
+	s.lacks("unknown", "does not answer")
 	s.keys("q")
 	s.left(0)
 }
