@@ -135,12 +135,18 @@ func (e *Engine) ApplyTicket(ctx context.Context, t Ticket, begun func()) (*Rece
 func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgress)) (*Receipt, error) {
 	var seen int64 = -1
 	var owner Owner
-	tick := time.NewTicker(5 * time.Millisecond) // asking whether the record changed costs next to nothing
-	defer tick.Stop()
+	var asked time.Time // when the owner was last looked for
+	wait := time.NewTimer(0)
+	defer wait.Stop()
 	for {
+		began, pace := e.d.Clock.Now(), followEvery
 		now, err := e.d.Store.Changed(ctx)
 		// A process that is killed changes nothing any more, so it is asked for too.
-		if err == nil && (now != seen || e.ownerDead(owner)) {
+		moved := err == nil && now != seen
+		if err == nil && !moved && began.Sub(asked) >= followOwner {
+			moved, asked = e.ownerDead(owner), began
+		}
+		if moved {
 			op, steps, err := e.Operation(ctx, opID)
 			if err == nil { // else the next look tries again: a change is told once
 				seen, owner = now, op.Owner
@@ -161,15 +167,26 @@ func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgre
 					WithHint("`rig op show %s` shows how far it came; then `rig op finish %s` or `rig op rollback %s`; its last words, if any, are in logs/op-%s.log of RIG_HOME",
 						op.ID, op.ID, op.ID, op.ID)
 			}
+			pace = min(max(followEvery, followShare*e.d.Clock.Now().Sub(began)), followOwner)
 		}
+		wait.Reset(pace)
 		select {
 		case <-ctx.Done():
 			return nil, Errorf(CodeUnavailable, "still running").On("follow", opID).
 				WithHint("it goes on without you; `rig op show %s` follows it", opID).Wrap(ctx.Err())
-		case <-tick.C:
+		case <-wait.C:
 		}
 	}
 }
+
+// How Follow paces itself. Twenty seats that launch side by side write a few
+// hundred times a second: reading their journal each time would take from them
+// the processor that they need.
+const (
+	followEvery = 5 * time.Millisecond // asking whether the record changed costs next to nothing
+	followOwner = 100 * time.Millisecond
+	followShare = 8 // a pause is this many times as long as the reading before it
+)
 
 // Operation gives an operation with its journal. An operation whose owner is
 // proven dead reads as unfinished.

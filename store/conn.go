@@ -67,7 +67,8 @@ func open(conns int, name string) (*sql.DB, error) {
 	return h, nil
 }
 
-// connector opens connections that leave the -wal and -shm files in place.
+// connector opens connections that leave the -wal and -shm files in place and keep
+// their statements.
 type connector struct{ driver.Connector }
 
 // Connect waits while another process switches the file to WAL: SQLite answers
@@ -86,6 +87,9 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 		if _, err := fc.FileControlPersistWAL("main", 1); err != nil {
 			return nil, errors.Join(err, conn.Close())
 		}
+	}
+	if full, ok := conn.(driverConn); ok {
+		return &preparedConn{driverConn: full, kept: map[string]*preparedStmt{}}, nil
 	}
 	return conn, nil
 }
