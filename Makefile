@@ -8,7 +8,8 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := build
 MAKEFLAGS += --no-print-directory
 
-export PATH := $(PATH):/usr/local/go/bin
+# A Go that was fetched for this clone comes first: it was fetched because the other one is missing or too old.
+export PATH := $(CURDIR)/bin/_go/bin:$(PATH):/usr/local/go/bin
 # A clone owned by another user has no readable history; the version comes from LDFLAGS in any case.
 export GOFLAGS ?= -buildvcs=false
 

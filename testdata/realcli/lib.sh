@@ -18,7 +18,7 @@ passed=0 failed=0 mock_pid='' server_used=''
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repo=$(cd "$here/../.." && pwd)
-export PATH="$PATH:/usr/local/go/bin"
+export PATH="$repo/bin/_go/bin:$PATH:/usr/local/go/bin"
 
 # ---------------------------------------------------------------------------------------------------------------- clients
 
