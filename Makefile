@@ -38,6 +38,7 @@ help: ## list the targets
 
 build: ## bin/rig, and bin/rig-seat, the part of it that runs beside every agent
 	@.ci/need go
+	@[ -e bin/rig ] || echo 'building rig; for the first time this takes some minutes' >&2
 	@CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/rig ./cmd/rig
 	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/rig-seat ./cmd/rig-seat
 
