@@ -136,10 +136,10 @@ func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgre
 	var seen int64 = -1
 	var owner Owner
 	var asked time.Time // when the owner was last looked for
-	wait := time.NewTimer(0)
+	pace, wait := followEvery, time.NewTimer(0)
 	defer wait.Stop()
 	for {
-		began, pace := e.d.Clock.Now(), followEvery
+		began := e.d.Clock.Now()
 		now, err := e.d.Store.Changed(ctx)
 		// A process that is killed changes nothing any more, so it is asked for too.
 		moved := err == nil && now != seen

@@ -7,7 +7,7 @@ import (
 )
 
 func (r *run) sight() *sight {
-	v, _ := r.memory.LoadOrStore("sight", newSight(r.e.d.Mux))
+	v, _ := r.memory.LoadOrStore("sight", newSight(r.e.d.Mux, r.e.d.Clock))
 	s, _ := v.(*sight)
 	return s
 }

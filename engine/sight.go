@@ -9,9 +9,12 @@ import (
 )
 
 // How long a running operation rests between two looks at the panes it waits for:
-// less when they are few, so that a handover does not wait for its own eyes.
+// less when they are few, so that a handover does not wait for its own eyes; more
+// when a look takes long, because the clients that start need the processor.
 const (
 	sightEvery = 80 * time.Millisecond
+	sightMost  = 400 * time.Millisecond
+	sightShare = 3 // a rest is this many times as long as the look before it
 	sightFew   = 5 * time.Millisecond
 	fewPanes   = 4
 )
@@ -21,7 +24,7 @@ const (
 // look. The rests between are shorter when few wait.
 const (
 	glances     = 10
-	glancesMany = 2
+	glancesMany = 6
 	glanceFew   = 5 * time.Millisecond
 	glanceMany  = 40 * time.Millisecond
 )
@@ -47,6 +50,7 @@ func (g *glance) spent() { g.round = 0 }
 // round saw is told at once; the rest comes after it.
 type sight struct {
 	mux    Mux
+	clock  Clock
 	mu     sync.Mutex
 	next   chan struct{} // closed when the next round ends
 	panes  map[PaneID]int
@@ -58,10 +62,11 @@ type sight struct {
 	wanted bool          // somebody waits for a round that has not begun
 	began  int           // rounds that have begun, and of them
 	ended  int           // those that have ended
+	took   time.Duration // the last of those
 }
 
-func newSight(mux Mux) *sight {
-	return &sight{mux: mux, next: make(chan struct{}), panes: map[PaneID]int{}, shots: map[PaneID][]string{}}
+func newSight(mux Mux, clock Clock) *sight {
+	return &sight{mux: mux, clock: clock, next: make(chan struct{}), panes: map[PaneID]int{}, shots: map[PaneID][]string{}}
 }
 
 // again gives a step its last look once more, after a rest, or a newer one that
@@ -153,7 +158,7 @@ func (s *sight) rest() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.panes) > fewPanes {
-		return sightEvery
+		return min(max(sightEvery, sightShare*s.took), sightMost)
 	}
 	return sightFew
 }
@@ -197,7 +202,9 @@ func (s *sight) round(ctx context.Context) {
 	}
 	s.mu.Unlock()
 	slices.SortFunc(reqs, func(a, b CaptureRequest) int { return cmp.Compare(a.Pane, b.Pane) })
+	asked := s.clock.Now()
 	inv, got := s.mux.Look(ctx, reqs)
+	took := s.clock.Now().Sub(asked)
 	shots := map[PaneID][]string{}
 	for _, c := range got {
 		if c.Err == nil {
@@ -206,7 +213,7 @@ func (s *sight) round(ctx context.Context) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.inv, s.shots, s.ended = inv, shots, s.began
+	s.inv, s.shots, s.ended, s.took = inv, shots, s.began, took
 	close(s.next)
 	s.next = make(chan struct{})
 }
