@@ -9,6 +9,7 @@ type Console interface {
 	ImageConsole
 	ShotConsole
 	PaperConsole
+	RecapConsole
 	// Subscribe delivers pictures, newest only, at most about ten a second, and
 	// nothing while nothing changes. The first comes from the record alone. The
 	// channel closes when ctx ends.

@@ -6,7 +6,6 @@ import "context"
 // every other, and need neither lease nor journal.
 const (
 	VerbWork        Verb = "work"
-	VerbRecap       Verb = "context recap-write"
 	VerbPacketWrite Verb = "restore-packet write"
 )
 

@@ -58,6 +58,7 @@ type Deps struct {
 	Procs     Processes
 	Contexts  Contexts // nil: nothing can be delivered to a successor
 	Images    Images   // nil: no agent images
+	Recaps    Recaps   // nil: no recap can be written
 	Attic     Attic    // nil: no files to tidy up
 	Recorder  Recorder // nil: screens are not recorded
 	// Redact takes secrets out of an opening prompt, because arguments can be read
@@ -110,6 +111,7 @@ func New(d Deps) *Engine {
 		VerbImagePin: planImagePin, VerbImageUnpin: planImagePin,
 		VerbSetModel: planSetModel, VerbSetToken: planSetToken, VerbClearAttention: planClearAttention,
 		VerbCompact:  planCompact,
+		VerbRecap:    planRecap,
 		VerbGC:       planGC,
 		VerbSnapshot: planSnapshot, VerbRestore: planRestore,
 	}

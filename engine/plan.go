@@ -82,6 +82,19 @@ type Change struct {
 	After  string `json:"after"`
 }
 
+// TextChange is a text that will differ afterwards.
+type TextChange struct {
+	Seat  string
+	Field string // how it is called
+	Lines []TextLine
+}
+
+// TextLine is a line of a text, and what becomes of it.
+type TextLine struct {
+	Kind LineKind // LineTextSame, LineTextGone, LineTextNew or LineTextGap
+	Text string
+}
+
 // Intent is what a plan means to do with one seat of many, and why.
 type Intent struct {
 	Seat   string `json:"seat"`   // address
@@ -116,6 +129,10 @@ type Plan struct {
 	Leases    []string  `json:"leases"`   // "seat:<id>" and "rig:<id>", taken in this order
 	Detached  bool      `json:"detached"` // starts or ends a process: runs outside the caller
 	Command   string    `json:"command"`  // the shell line that does the same
+
+	// Texts are whole texts that change, line by line and redacted. They are printed
+	// and never stored: no journal holds what a seat wrote.
+	Texts []TextChange `json:"-"`
 
 	// inputs are what executors need beyond Args and what must not be stored:
 	// parsed specs, parent tokens. They live only as long as the process; Apply

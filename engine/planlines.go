@@ -24,6 +24,11 @@ const (
 	LineWarning
 	LineCommand
 	LineNote
+	LineTextHead // of the lines of a text that changes
+	LineTextSame // a line of it that stays, LineTextGone one that goes, LineTextNew one that comes
+	LineTextGone
+	LineTextNew
+	LineTextGap // lines that are not shown
 )
 
 // Line is one line of a plan's only text form.
@@ -79,6 +84,9 @@ func (p *Plan) Lines() []Line {
 			where = c.Seat + " " + c.Field
 		}
 		add(LineChange, "%s: %s → %s", where, orNone(c.Before), orNone(c.After))
+	}
+	for _, t := range p.Texts {
+		out = append(out, t.lines()...)
 	}
 	for _, u := range p.Unchanged {
 		add(LineUnchanged, "stays: %s", u)

@@ -50,6 +50,7 @@ func stepTable() map[StepKind]executor {
 	}
 	maps.Copy(table, shrinkSteps())
 	maps.Copy(table, imageSteps())
+	maps.Copy(table, recapSteps())
 	maps.Copy(table, restoreSteps())
 	maps.Copy(table, compactSteps())
 	return table

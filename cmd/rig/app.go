@@ -112,7 +112,7 @@ func (a *app) wire(mode appMode) error {
 			Claude: claude, Codex: codex, Shell: a.conf.Terminal.Shell, Homes: runtimes.HomesOf(os.Environ()), Procs: procs,
 		}),
 		Occupants: files, Procs: procs, Spawner: spawner{a.paths},
-		Contexts: contexts, Attic: attic{files, contexts},
+		Contexts: contexts, Recaps: contexts, Attic: attic{files, contexts},
 		Images: a.images(), Recorder: a.recorder(), Redact: redactPrompt, RedactScreen: redactScreen,
 		Clock: wallClock{}, IDs: newIDs(), Env: os.Environ(),
 		RigEnv: []string{"RIG_HOME=" + a.paths.home, "RIG_TMUX_SOCKET=" + a.paths.socket},

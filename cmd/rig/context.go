@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -22,145 +21,103 @@ func (c *cli) contextCmd() *cobra.Command {
 // seatHere resolves a seat: the one that is named, within a rig if one is named,
 // else the one that the caller sits in.
 func seatHere(ctx context.Context, a *app, rig, seat string) (engine.PacketInput, error) {
-	ref := seat
-	if rig != "" {
-		named, err := a.engine().SeatIn(ctx, rig, seat)
-		if err != nil {
-			return engine.PacketInput{}, err
-		}
-		ref = named
-	}
-	if ref == "" {
-		id, err := a.engine().Whoami(ctx, "")
-		if err != nil {
-			return engine.PacketInput{}, err
-		}
-		ref = id.Seat
+	ref, err := seatRef(ctx, a, rig, seat)
+	if err != nil {
+		return engine.PacketInput{}, err
 	}
 	return a.engine().Gather(ctx, ref, 0)
 }
 
+func seatRef(ctx context.Context, a *app, rig, seat string) (string, error) {
+	switch {
+	case rig != "":
+		return a.engine().SeatIn(ctx, rig, seat)
+	case seat != "":
+		return seat, nil
+	}
+	id, err := a.engine().Whoami(ctx, "")
+	return id.Seat, err
+}
+
+// seatNamed is seatHere for a verb that opens the record itself: the seat as it is
+// named, without a look where its name is enough.
+func seatNamed(ctx context.Context, rig, seat string) (string, error) {
+	if rig == "" && seat != "" {
+		return seat, nil
+	}
+	a, err := openApp(appRead)
+	if err != nil {
+		return "", err
+	}
+	defer a.close()
+	return seatRef(ctx, a, rig, seat)
+}
+
 func (c *cli) recapWriteCmd() *cobra.Command {
 	var rig, seat, file string
-	var d direct
+	m := mutation{tell: recapTold, beside: recapBeside}
 	cmd := &cobra.Command{
 		Use: "recap-write --rig <rig> --seat <seat> --file <draft>", Short: "Make a draft the seat's recap: what its next occupant must know", Args: cobra.NoArgs,
 		Long: "The recap is read before LEARNED.md when the seat is rebuilt, and after a compaction. An earlier one is kept, byte for byte. Inside a seat,\n" +
-			"--rig and --seat may be left out. The only thing refused is a text whose sections cannot be addressed by their headings.",
+			"--rig and --seat may be left out. What is refused is a text whose sections cannot be addressed by their headings, an empty one, and one\n" +
+			"that is too long or no text.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			draft, err := readDraft(cmd.InOrStdin(), file)
+			args := engine.RecapArgs{File: file}
+			switch {
+			case file == "":
+				return engine.Errorf(engine.CodeInvalid, "the draft cannot be read").On("recap-write", file).WithHint("give --file FILE, or --file - for standard input")
+			case file == "-":
+				b, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), maxDraft))
+				if err != nil {
+					return engine.Errorf(engine.CodeInvalid, "the draft cannot be read").On("recap-write", file).Wrap(err).WithHint("check what standard input is")
+				}
+				args.Text = string(b)
+			}
+			target, err := seatNamed(cmd.Context(), rig, seat)
 			if err != nil {
 				return err
 			}
-			a, err := openApp(d.mode())
+			req, err := m.request(engine.VerbRecap, target, args)
 			if err != nil {
 				return err
 			}
-			defer a.close()
-			in, err := seatHere(cmd.Context(), a, rig, seat)
-			if err != nil {
-				return err
-			}
-			return c.recapWrite(cmd, a, in, draft, d)
+			return c.mutate(cmd.Context(), &m, req)
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&rig, "rig", "", "the `rig`, by name or id (default: the one you sit in)")
 	f.StringVar(&seat, "seat", "", "the `seat` (default: the one you sit in)")
 	f.StringVar(&file, "file", "", "the draft, a Markdown `file`; - reads standard input")
-	d.flags(cmd)
+	m.flags(cmd)
 	return cmd
-}
-
-// readDraft reads the draft, bounded.
-func readDraft(stdin io.Reader, file string) ([]byte, error) {
-	refuse := func(err error, hint string) ([]byte, error) {
-		e := engine.Errorf(engine.CodeInvalid, "the draft cannot be read").On("recap-write", file).WithHint("%s", hint)
-		if err != nil {
-			e = e.Wrap(err)
-		}
-		return nil, e
-	}
-	if file == "" {
-		return refuse(nil, "give --file FILE, or --file - for standard input")
-	}
-	src := stdin
-	if file != "-" {
-		info, err := os.Stat(file)
-		if err != nil || !info.Mode().IsRegular() {
-			return refuse(err, "name a plain file that you may read")
-		}
-		f, err := os.Open(file)
-		if err != nil {
-			return refuse(err, "check that you may read it")
-		}
-		defer f.Close()
-		src = f
-	}
-	b, err := io.ReadAll(io.LimitReader(src, maxDraft))
-	if err != nil {
-		return refuse(err, "check the file")
-	}
-	return b, nil
 }
 
 // maxDraft is how much of a draft is read, in bytes; the limit on a recap is lower.
 const maxDraft = 2 << 20
 
-func (c *cli) recapWrite(cmd *cobra.Command, a *app, in engine.PacketInput, draft []byte, d direct) error {
-	seats := packet.Seats{Home: a.paths.home}
-	found, err := seats.CheckRecap(in.Address, draft)
-	if err != nil {
-		return err
+// recapTold says where the recap is.
+func recapTold(out io.Writer, s engine.SeatReceipt) {
+	if path, _ := s.Evidence["path"].(string); path != "" {
+		fmt.Fprintf(out, "%s: written to %s (%v earlier kept)\n", s.Seat, path, s.Evidence["earlier"])
 	}
-	path, err := seats.SeatFile(in.Address, "seat:RECAP.md")
-	if err != nil {
-		return err
-	}
-	plan := a.engine().DirectPlan(engine.VerbRecap, in.Address, "move the present recap aside, byte for byte, and publish the draft by one rename")
-	before := "none"
-	if old, err := os.ReadFile(path); err == nil {
-		before = textDigest(string(old))
-	}
-	plan.AddFact("seat/"+in.Address+"/generation", fmt.Sprint(in.Seat.Generation))
-	plan.AddFact("seat/"+in.Address+"/recap", before)
-	plan.AddFact("draft", textDigest(string(draft)))
-	plan.Changes = append(plan.Changes, engine.Change{Seat: in.Address, Field: path, Before: before, After: textDigest(string(draft))})
-	plan.Unchanged = append(plan.Unchanged, "LEARNED.md and every older recap")
-	if d.dryRun {
-		plan.Command = shellLine(cmd, nil)
-		c.advise(found)
-		return c.showPlanWith(plan, map[string]any{"seat": in.Address, "path": path, "findings": found})
-	}
-	if err := plan.MustBe(d.apply); err != nil {
-		return err
-	}
-	res, err := seats.WriteRecap(in.Address, draft, in.Now)
-	if err != nil {
-		return err
-	}
-	if err := a.engine().NoteRecap(cmd.Context(), in, res.Digest, len(res.Superseded)); err != nil {
-		fmt.Fprintf(c.err, "  the recap is written; the audit log was not: %s\n", plain(err.Error()))
-	}
-	c.advise(res.Findings)
-	if c.json {
-		return c.print(map[string]any{
-			"ok": true, "seat": in.Address, "path": res.Path, "digest": res.Digest, "superseded": res.Superseded, "findings": res.Findings,
-		})
-	}
-	fmt.Fprintf(c.out, "%s: written to %s (%d earlier kept)\n", in.Address, res.Path, len(res.Superseded))
-	return nil
 }
 
-// advise prints what could be better in a draft; it changes no exit code.
-func (c *cli) advise(found []packet.Finding) {
-	for _, f := range found {
-		at := ""
-		if f.Line > 0 {
-			at = fmt.Sprintf("line %d: ", f.Line)
-		}
-		fmt.Fprintf(c.err, "  advice: %s%s [%s]\n", at, plain(f.Message), f.Code)
+// recapBeside is what stands beside the plan or the receipt in the JSON: where the
+// recap is, what it replaced, and the advice about it.
+func recapBeside(p *engine.Plan, rec *engine.Receipt) map[string]any {
+	v, _ := p.Input(engine.InputRecap)
+	will, ok := v.(engine.RecapWritten)
+	if !ok {
+		return nil
 	}
+	doc := map[string]any{"seat": p.Target, "path": will.Path, "findings": will.Findings}
+	if rec != nil {
+		doc["digest"], doc["superseded"] = will.Digest, will.Superseded
+		if done, ok := rec.Extra[engine.InputRecap].(engine.RecapWritten); ok {
+			doc["superseded"] = done.Superseded
+		}
+	}
+	return doc
 }
 
 func (c *cli) contextGetCmd() *cobra.Command {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,7 +32,7 @@ func TestKeptTexts(t *testing.T) {
 	next := "# Second\n\n## Decisions\n\nThe landmark is EGRET.\n"
 	dry := w.runIn(w.project, []byte(next), "context", "recap-write", "--seat", "dev.impl", "--file", "-", "--dry-run")
 	_, shown, found := strings.Cut(dry.out, "fingerprint ")
-	if dry.code != 0 || !found || !strings.Contains(dry.out, "No changes") || !strings.Contains(dry.out, "$ rig context recap-write --file - --seat dev.impl") {
+	if dry.code != 0 || !found || !strings.Contains(dry.out, "No changes") || !strings.Contains(dry.out, "$ rig context recap-write --seat dev-impl@kt --file -") {
 		t.Errorf("dry run: exit %d %s%s", dry.code, dry.out, dry.err)
 	}
 	shown, _, _ = strings.Cut(shown, "\n")
@@ -42,7 +43,16 @@ func TestKeptTexts(t *testing.T) {
 	if r := w.runIn(w.project, []byte(next+"other"), append(apply, "--json")...); r.code != 1 || !strings.Contains(r.out+r.err, "plan_stale") {
 		t.Errorf("another draft under the same fingerprint: exit %d %s%s", r.code, r.out, r.err)
 	}
-	if r := w.runIn(w.project, []byte(next), apply...); r.code != 0 {
+	var done struct {
+		OK         bool
+		Seat, Path string
+		Digest     string
+		Superseded []string
+		Findings   []any
+		Operation  struct{ State string }
+	}
+	if r := w.runIn(w.project, []byte(next), append(apply, "--json")...); r.code != 0 || json.Unmarshal([]byte(r.out), &done) != nil ||
+		!done.OK || done.Seat != "dev-impl@kt" || readText(t, done.Path) != next || len(done.Superseded) != 1 || len(done.Digest) != 16 || done.Operation.State != "done" {
 		t.Fatalf("exit %d %s%s", r.code, r.out, r.err)
 	}
 	w.write("rig/rigs/kt/seats/dev-impl/LEARNED.md", "# Learned\n\nHerons are shy.\n")

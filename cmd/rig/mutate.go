@@ -24,6 +24,9 @@ type mutation struct {
 	// tell prints what a person wants to read of a seat that ended well, below the
 	// receipt; nil = nothing.
 	tell func(io.Writer, engine.SeatReceipt)
+	// beside gives what stands in the JSON beside the plan of a dry run, or beside the
+	// receipt; nil = nothing.
+	beside func(p *engine.Plan, rec *engine.Receipt) map[string]any
 	// withFresh makes the request again with more seats to start afresh; nil = the
 	// verb asks nobody.
 	withFresh func(seats []string) (engine.Request, error)
@@ -75,7 +78,7 @@ func (c *cli) mutate(ctx context.Context, m *mutation, req engine.Request) error
 	}
 	c.nameOtherBuilds(a)
 	if m.dryRun {
-		return c.showPlan(p)
+		return c.showPlanWith(p, m.more(p, nil))
 	}
 	if err := p.MustBe(m.apply); err != nil {
 		return err
@@ -101,7 +104,7 @@ func (c *cli) mutate(ctx context.Context, m *mutation, req engine.Request) error
 	if err != nil {
 		return err
 	}
-	if err := c.showReceipt(rec); err != nil {
+	if err := c.showReceiptWith(rec, m.more(p, rec)); err != nil {
 		return err
 	}
 	for _, s := range rec.Seats {
@@ -110,6 +113,13 @@ func (c *cli) mutate(ctx context.Context, m *mutation, req engine.Request) error
 		}
 	}
 	return nil
+}
+
+func (m *mutation) more(p *engine.Plan, rec *engine.Receipt) map[string]any {
+	if m.beside == nil {
+		return nil
+	}
+	return m.beside(p, rec)
 }
 
 // openForPlan opens for reading. What a reader cannot read, a record of an older
@@ -151,12 +161,8 @@ func (c *cli) showPlanWith(p *engine.Plan, more map[string]any) error {
 		c.code = 1
 	}
 	if c.json {
-		b, err := json.Marshal(p)
+		plan, err := asMap(p)
 		if err != nil {
-			return err
-		}
-		var plan map[string]any
-		if err := json.Unmarshal(b, &plan); err != nil {
 			return err
 		}
 		plan["fingerprint"] = p.Fingerprint()
@@ -171,6 +177,15 @@ func (c *cli) showPlanWith(p *engine.Plan, more map[string]any) error {
 	return nil
 }
 
+// asMap is a document as its keys.
+func asMap(v any) (doc map[string]any, err error) {
+	b, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(b, &doc)
+	}
+	return doc, err
+}
+
 func planPrefix(k engine.LineKind) string {
 	switch k {
 	case engine.LineTitle, engine.LineBlocker:
@@ -183,7 +198,8 @@ func planPrefix(k engine.LineKind) string {
 		return "    ● "
 	case engine.LineCommand:
 		return "  $ "
-	case engine.LineIntent, engine.LineChange, engine.LineUnchanged, engine.LineHint, engine.LineWarning, engine.LineNote:
+	case engine.LineIntent, engine.LineChange, engine.LineUnchanged, engine.LineHint, engine.LineWarning, engine.LineNote,
+		engine.LineTextHead, engine.LineTextSame, engine.LineTextGone, engine.LineTextNew, engine.LineTextGap:
 	}
 	return "  "
 }
@@ -214,9 +230,20 @@ func (c *cli) progress() func(engine.OpProgress) {
 }
 
 // showReceipt prints what really happened; anything that is not clean exits 1.
-func (c *cli) showReceipt(rec *engine.Receipt) error {
+func (c *cli) showReceipt(rec *engine.Receipt) error { return c.showReceiptWith(rec, nil) }
+
+// showReceiptWith prints a receipt; more stands beside it in the JSON.
+func (c *cli) showReceiptWith(rec *engine.Receipt, more map[string]any) error {
 	if !rec.OK {
 		c.code = 1
+	}
+	if c.json && more != nil {
+		doc, err := asMap(rec)
+		if err != nil {
+			return err
+		}
+		maps.Copy(doc, more)
+		return c.print(doc)
 	}
 	if c.json {
 		return c.print(rec)

@@ -81,6 +81,7 @@ func TestDryRunsLeaveNoTrace(t *testing.T) {
 		{"launch", "dry", "--dry-run"},
 		{"up", "dry", "--dry-run"},
 		{"handover", "dev.b", "--reason", "r", "--dry-run"},
+		{"context", "recap-write", "--seat", "dev.b", "--file", spec, "--dry-run"},
 	} {
 		r := w.run(append(args, "--json")...)
 		var doc struct {

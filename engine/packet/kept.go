@@ -173,15 +173,3 @@ func sections(text string) []string {
 	}
 	return paths
 }
-
-// CheckRecap judges a draft without writing it: the findings of [Seats.WriteRecap],
-// and its refusals.
-func (s Seats) CheckRecap(address string, draft []byte) ([]Finding, error) {
-	if err := checkDraft(address, draft); err != nil {
-		return nil, err
-	}
-	return advise(string(draft)), nil
-}
-
-// SupersededRecaps lists the earlier recaps of a seat, the oldest first.
-func (s Seats) SupersededRecaps(address string) []string { return supersededRecaps(s.Dir(address)) }

@@ -29,23 +29,6 @@ const (
 	maxRecap       = 1 << 20
 )
 
-// Recap is what writing one did.
-type Recap struct {
-	Path string `json:"path"`
-	// Superseded lists the earlier recaps, the oldest first.
-	Superseded []string `json:"superseded"`
-	// Findings are advice about the text; none of them keeps it from counting.
-	Findings []Finding `json:"findings"`
-	Digest   string    `json:"digest"`
-}
-
-// Finding is one piece of advice. Line is 1-based, 0 for the whole text.
-type Finding struct {
-	Code    string `json:"code"`
-	Line    int    `json:"line,omitempty"`
-	Message string `json:"message"`
-}
-
 // WriteRecap makes draft the seat's recap: the account that an outgoing occupant
 // writes for the next one. An earlier recap is kept byte for byte among the
 // superseded ones, also when writing the new one fails. The caller has made sure
@@ -54,13 +37,13 @@ type Finding struct {
 // Refused with code recap_not_addressable are two headings of one path and a
 // code fence without an end, because sections are addressed by their headings;
 // with code invalid an empty, oversized or non-UTF-8 draft.
-func (s Seats) WriteRecap(address string, draft []byte, now time.Time) (Recap, error) {
-	if err := checkDraft(address, draft); err != nil {
-		return Recap{}, err
+func (s Seats) WriteRecap(address string, draft []byte, now time.Time) (engine.RecapWritten, error) {
+	if faults := checkDraft(address, draft); len(faults) > 0 {
+		return engine.RecapWritten{}, faults[0]
 	}
 	dir := s.Dir(address)
-	failed := func(err error) (Recap, error) {
-		return Recap{}, engine.Errorf(engine.CodeUnavailable, "the recap could not be written").On(opRecap, address).Wrap(err).
+	failed := func(err error) (engine.RecapWritten, error) {
+		return engine.RecapWritten{}, engine.Errorf(engine.CodeUnavailable, "the recap could not be written").On(opRecap, address).Wrap(err).
 			WithHint("check the free space and the permissions of %s; an earlier recap is untouched", dir)
 	}
 	if err := os.MkdirAll(filepath.Join(dir, supersededName), 0o700); err != nil {
@@ -78,12 +61,13 @@ func (s Seats) WriteRecap(address string, draft []byte, now time.Time) (Recap, e
 		return failed(errors.Join(err, os.Remove(staged)))
 	}
 	syncDir(dir)
-	return Recap{Path: path, Superseded: supersededRecaps(dir), Findings: advise(string(draft)), Digest: digest(draft)}, nil
+	return engine.RecapWritten{Path: path, Superseded: supersededRecaps(dir), Findings: advise(string(draft)), Digest: digest(draft)}, nil
 }
 
-func checkDraft(address string, draft []byte) error {
-	refusal := func(hint, format string, args ...any) error {
-		return engine.Errorf(engine.CodeInvalid, format, args...).On(opRecap, address).WithHint("%s", hint)
+// checkDraft gives every reason why a draft cannot be a recap.
+func checkDraft(address string, draft []byte) []error {
+	refusal := func(hint, format string, args ...any) []error {
+		return []error{engine.Errorf(engine.CodeInvalid, format, args...).On(opRecap, address).WithHint("%s", hint)}
 	}
 	member, rig, found := strings.Cut(address, "@")
 	switch {
@@ -144,41 +128,49 @@ func fenceMark(line string) string {
 	return ""
 }
 
-// addressable refuses a text in which a heading's path names two places.
-func addressable(address, text string) error {
-	refusal := func(format string, args ...any) error {
-		return engine.Errorf(CodeNotAddressable, format, args...).On(opRecap, address).
-			WithHint("sections are addressed by their headings; change the draft and write again")
+// shownFaults bounds the headings that are named in one refusal.
+const shownFaults = 20
+
+// addressable refuses a text in which a heading's path names two places, once for
+// each such heading.
+func addressable(address, text string) []error {
+	var faults []error
+	refuse := func(format string, args ...any) {
+		faults = append(faults, engine.Errorf(CodeNotAddressable, format, args...).On(opRecap, address).
+			WithHint("sections are addressed by their headings; change the draft and write again"))
 	}
 	list, open := headings(text)
 	if open > 0 {
-		return refusal("the code fence in line %d has no end", open)
+		refuse("the code fence in line %d has no end", open)
 	}
 	seen := map[string]int{}
 	for i, titles := range headingTitles(list) {
 		path, line := strings.Join(titles, "\x00"), list[i].line
-		if first, ok := seen[path]; ok {
-			return refusal("the headings in lines %d and %d have the same path: %s", first, line, clip(printable(strings.Join(titles, " / ")), 200))
+		first, twice := seen[path]
+		switch {
+		case !twice:
+			seen[path] = line
+		case len(faults) < shownFaults:
+			refuse("the headings in lines %d and %d have the same path: %s", first, line, clip(printable(strings.Join(titles, " / ")), 200))
 		}
-		seen[path] = line
 	}
-	return nil
+	return faults
 }
 
 // advise looks for what helps a reader and is missing.
-func advise(text string) []Finding {
-	found := []Finding{}
+func advise(text string) []engine.RecapFinding {
+	found := []engine.RecapFinding{}
 	list, _ := headings(text)
 	decisions := false
 	for _, h := range list {
 		decisions = decisions || strings.Contains(strings.ToLower(h.title), "decision")
 	}
 	if !decisions {
-		found = append(found, Finding{Code: "no-decisions-section", Message: "no heading names the decisions that were taken"})
+		found = append(found, engine.RecapFinding{Code: "no-decisions-section", Message: "no heading names the decisions that were taken"})
 	}
 	for i, line := range strings.Split(text, "\n") {
 		if strings.Contains(strings.ToLower(line), "unverified") && !strings.Contains(line, "UNVERIFIED:") {
-			found = append(found, Finding{Code: "nonstandard-unverified-marker", Line: i + 1, Message: "mark what was not checked with UNVERIFIED: so that it can be found"})
+			found = append(found, engine.RecapFinding{Code: "nonstandard-unverified-marker", Line: i + 1, Message: "mark what was not checked with UNVERIFIED: so that it can be found"})
 		}
 	}
 	return found

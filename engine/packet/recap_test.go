@@ -12,7 +12,7 @@ import (
 
 func TestRecapReplacesAndKeeps(t *testing.T) {
 	s := Seats{Home: t.TempDir()}
-	var last Recap
+	var last engine.RecapWritten
 	for i, text := range []string{"# First\n## Decisions\n", "# Second\n## Decisions\n", "# Third\n## Decisions\n"} {
 		r, err := s.WriteRecap("dev-impl@shop", []byte(text), now)
 		if err != nil {
@@ -111,7 +111,7 @@ func FuzzRecap(f *testing.F) {
 		if lines := strings.Count(text, "\n") + 1; open > lines || len(list) > lines {
 			t.Fatalf("open %d, %d headings in %d lines", open, len(list), lines)
 		}
-		if err := addressable("a@b", text); open > 0 && err == nil {
+		if faults := addressable("a@b", text); open > 0 && len(faults) == 0 {
 			t.Fatal("an open fence was accepted")
 		}
 		advise(text)
