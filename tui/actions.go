@@ -26,6 +26,7 @@ func allActions() []*action {
 	out = append(out, dialogActions()...)
 	out = append(out, paperActions()...)
 	out = append(out, askActions()...)
+	out = append(out, textActions()...)
 	return append(out, applyActions()...)
 }
 

@@ -93,11 +93,11 @@ func askActions() []*action {
 	return []*action{
 		{
 			id: "field-next", keys: []string{"tab"}, label: "next field", help: "next question", group: groupDialog,
-			in: scopeAsk, foot: 20, run: with(func(w *wizard, m *Model) tea.Cmd { return w.step(m, 1) }),
+			in: scopeAsk | scopeText, foot: 20, run: with(func(w *wizard, m *Model) tea.Cmd { return w.step(m, 1) }),
 		},
 		{
 			id: "field-previous", keys: []string{"shift+tab"}, help: "previous question", group: groupDialog,
-			in: scopeAsk, run: with(func(w *wizard, m *Model) tea.Cmd { return w.step(m, -1) }),
+			in: scopeAsk | scopeText, run: with(func(w *wizard, m *Model) tea.Cmd { return w.step(m, -1) }),
 		},
 		{
 			id: "choice-next", keys: []string{"down", "ctrl+n"}, label: "choice", help: "next choice, then next question", group: groupDialog,
@@ -158,7 +158,7 @@ func applyActions() []*action {
 		},
 		{
 			id: "wizard-back", keys: []string{"esc"}, label: "back", help: "one step back in the wizard; the first step closes it", group: groupDialog,
-			in: scopeAsk | scopePlan | scopePreview | scopeConfirm | scopeName, foot: 80, run: with((*wizard).back),
+			in: scopeAsk | scopeText | scopePlan | scopePreview | scopeConfirm | scopeName, foot: 80, run: with((*wizard).back),
 		},
 		{
 			id: "run-close", keys: []string{"esc"}, label: "close view", help: "close the view; the operation goes on and stays on Operations", group: groupDialog,

@@ -17,6 +17,7 @@ const (
 	fieldFree                    // one of the choices, or any text
 	fieldToggle                  // yes or no
 	fieldMany                    // any number of the choices
+	fieldLines                   // a text of many lines
 )
 
 // field is one question of a wizard: data, with the state of its answer.
@@ -43,6 +44,11 @@ type field struct {
 	none    string // what an empty answer means while there is nothing to choose among
 	first   bool   // the wizard begins here
 
+	// void, where set, says why the question is not asked now, "" when it is.
+	void func() string
+	pad  *notepad // the answer of many lines
+	note string   // what there is to know of the text that it began with
+
 	input   *input
 	on      bool            // toggle
 	picked  map[string]bool // many
@@ -55,9 +61,32 @@ type field struct {
 	primed  bool
 }
 
+// make gives a field what its answer is kept in.
+func (f *field) make() {
+	if f.input == nil {
+		f.input = newInput("")
+	}
+	if f.picked == nil {
+		f.picked = map[string]bool{}
+	}
+	if f.kind == fieldLines && f.pad == nil {
+		f.pad = newNotepad("", "")
+	}
+}
+
+// restart takes back what was offered and picked for other answers than these. What
+// somebody wrote stays.
+func (f *field) restart(answers string) {
+	f.primed, f.behind, f.asked, f.loading, f.trouble = true, answers, 0, false, ""
+	f.choices, f.picked, f.at = append([]Choice(nil), f.base...), map[string]bool{}, 0
+	if f.kind == fieldLines && !f.pad.touched {
+		f.pad, f.note = newNotepad("", ""), ""
+	}
+}
+
 // takesText reports whether printable keys are text in this field.
 func (f *field) takesText() bool {
-	return f.kind == fieldText || f.kind == fieldPick || f.kind == fieldFree
+	return f.kind == fieldText || f.kind == fieldPick || f.kind == fieldFree || f.kind == fieldLines
 }
 
 // all gives every choice.
@@ -86,6 +115,9 @@ func (f *field) matching() []Choice {
 // edited puts the cursor where an edit most likely meant: on the first match, or
 // on the text itself when that is a path or matches nothing.
 func (f *field) edited() {
+	if f.kind == fieldLines {
+		return
+	}
 	text := f.input.text()
 	switch {
 	case f.kind == fieldFree && (strings.ContainsAny(text, "/~") || strings.HasSuffix(text, ".yaml") || len(f.matching()) == 0):
@@ -98,6 +130,10 @@ func (f *field) edited() {
 // offer adds live choices; one that was offered already is replaced, with what is
 // known of it now. What was typed or chosen stays chosen.
 func (f *field) offer(choices []Choice) {
+	if f.kind == fieldLines {
+		f.begin(choices)
+		return
+	}
 	was := f.value()
 	if was == "" {
 		was = f.prefer
@@ -144,7 +180,7 @@ func (f *field) walk(by int) bool {
 	if f.kind == fieldFree && f.input.text() != "" {
 		low = -1
 	}
-	if f.kind == fieldText || f.kind == fieldToggle || n == 0 {
+	if f.kind == fieldText || f.kind == fieldToggle || f.kind == fieldLines || n == 0 {
 		return false
 	}
 	next := f.at + by
@@ -167,6 +203,8 @@ func (f *field) value() string {
 		return ""
 	case fieldMany:
 		return strings.Join(f.values(), ",")
+	case fieldLines:
+		return f.pad.text()
 	case fieldPick, fieldFree:
 	}
 	if m := f.matching(); f.at >= 0 && f.at < len(m) {
@@ -212,6 +250,10 @@ func (f *field) wrong() string {
 
 // key takes a key of a text field.
 func (f *field) key(k tea.KeyPressMsg) {
+	if f.kind == fieldLines {
+		f.pad.key(k)
+		return
+	}
 	if f.takesText() && f.input.key(k) {
 		f.edited()
 	}
@@ -227,7 +269,7 @@ func (f *field) toggle() {
 			v := f.choices[f.at].Value
 			f.picked[v] = !f.picked[v]
 		}
-	case fieldText, fieldPick, fieldFree:
+	case fieldText, fieldPick, fieldFree, fieldLines:
 	}
 }
 
@@ -269,11 +311,23 @@ func (f *field) view(b brush, w, room int, active bool) []string {
 	case f.kind == fieldFree && f.none != "" && len(f.choices) == 0 && f.input.text() == "":
 		out = append(out, b.line(w, false, seg{toneText, indent}, seg{toneNeed, f.none}))
 	}
+	if f.kind == fieldLines {
+		return append(out, f.padView(b, w, room-len(out))...)
+	}
 	return append(out, f.list(b, w, max(min(choicesShown, room-len(out)-1), 2), indent)...)
 }
 
 func (f *field) answer(b brush, w int, active bool) string {
+	if f.void != nil && f.void() != "" {
+		return b.line(w, false, seg{toneDim, f.void()})
+	}
 	switch f.kind {
+	case fieldLines:
+		size := f.pad.size()
+		if f.pad.touched {
+			size += ", changed here"
+		}
+		return b.line(w, false, seg{toneText, size})
 	case fieldToggle:
 		if f.on {
 			return b.line(w, false, seg{toneText, "[x] yes"})

@@ -7,7 +7,7 @@ import (
 // list draws the choices around the cursor. Where a note has no room, that of the
 // choice under the cursor is told whole below the list.
 func (f *field) list(b brush, w, most int, indent string) []string {
-	if f.kind == fieldText || f.kind == fieldToggle {
+	if f.kind == fieldText || f.kind == fieldToggle || f.kind == fieldLines {
 		return nil
 	}
 	m := f.matching()

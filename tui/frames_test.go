@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"rig/engine"
 	"rig/tui/tuitest"
 )
@@ -104,6 +106,19 @@ var states = append([]state{
 		d.run(d.m.openWizard(tokenDef()))
 		d.keys(someToken, "tab", "typed by hand", "enter")
 	}},
+	{"recap-ask", func(d *driver) { d.keys("W") }},
+	{"recap-text", func(d *driver) { d.keys("W", "tab", "down", "down", "down", "down") }},
+	{"recap-written", func(d *driver) {
+		d.keys("W", "tab", "down", "down", "down", "down", "end", "enter", "One line more.")
+		d.send(tea.PasteMsg{Content: "pasted \x1b[2J\x1b]0;owned\x07\u202ebackwards\r\n\tindented 買い物かご 👩‍🚀\r\n"})
+	}},
+	{"recap-file", func(d *driver) { d.keys("W", "/tmp/recap.md", "tab", "tab", "before the rebuild") }},
+	{"recap-none", func(d *driver) { d.c.Recap = "-"; d.keys("W", "tab") }},
+	{"recap-seat", func(d *driver) { d.keys("9", "W") }},
+	{"recap-preview", func(d *driver) { d.keys("W", "/tmp/recap.md", "enter") }},
+	{"recap-blocked", func(d *driver) { d.c.Refuse = true; d.keys("W", "/tmp/recap.md", "enter") }},
+	{"recap-confirm", func(d *driver) { d.keys("W", "/tmp/recap.md", "enter", "a"); d.fire(guardTime) }},
+	{"recap-receipt", func(d *driver) { d.keys("W", "/tmp/recap.md", "enter", "a"); d.fire(guardTime); d.keys("y") }},
 	{"attention-cut-off", func(d *driver) { d.send(fleetMsg{withCutOff(d.m.fleet, false)}); d.keys("2", "g") }},
 	{"rollback-preview", func(d *driver) { d.send(fleetMsg{withCutOff(d.m.fleet, false)}); d.keys("2", "g", "r") }},
 	{"finish-ask", func(d *driver) {

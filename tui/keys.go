@@ -33,6 +33,7 @@ const (
 	scopeFind    // its search field
 	scopeSend    // the message box
 	scopeAsk     // wizard: fields
+	scopeText    // wizard: a text of many lines
 	scopePlan    // wizard: planning, or a refusal
 	scopePreview // wizard: the plan
 	scopeConfirm // wizard: the last question, answered with a key
@@ -42,7 +43,7 @@ const (
 
 	scopeScreens = scopeFleet | scopeAttention | scopePressure | scopeWall | scopeSeat | scopeImages | scopeOps | scopeEvents | scopeRestore
 	scopeSeats   = scopeFleet | scopeAttention | scopePressure | scopeWall | scopeSeat
-	scopeDialogs = scopePick | scopeChoose | scopeRead | scopePaper | scopeFind | scopeSend | scopeAsk | scopePlan | scopePreview | scopeConfirm |
+	scopeDialogs = scopePick | scopeChoose | scopeRead | scopePaper | scopeFind | scopeSend | scopeAsk | scopeText | scopePlan | scopePreview | scopeConfirm |
 		scopeName | scopeRun | scopeReceipt
 )
 
@@ -51,7 +52,7 @@ func scopeNames() map[scope]string {
 	return map[scope]string{
 		scopeFleet: "Fleet", scopeAttention: "Attention", scopePressure: "Pressure", scopeWall: "Wall", scopeSeat: "Seat", scopeImages: "Images",
 		scopeOps: "Operations", scopeEvents: "Events", scopeRestore: "Restore", scopeFilter: "filter", scopePick: "search list", scopeChoose: "choice",
-		scopeRead: "text", scopePaper: "paper", scopeFind: "paper search", scopeSend: "message", scopeAsk: "wizard questions", scopePlan: "wizard planning",
+		scopeRead: "text", scopePaper: "paper", scopeFind: "paper search", scopeSend: "message", scopeAsk: "wizard questions", scopeText: "wizard text", scopePlan: "wizard planning",
 		scopePreview: "wizard preview", scopeConfirm: "wizard confirmation", scopeName: "wizard name", scopeRun: "wizard run",
 		scopeReceipt: "wizard receipt",
 	}

@@ -28,12 +28,7 @@ func (p *plain) wizard(def wizardDef, target string) {
 		w.fields = def.fields(m, w.who)
 	}
 	for _, f := range w.fields { // all of them: one may look at another
-		if f.input == nil {
-			f.input = newInput("")
-		}
-		if f.picked == nil {
-			f.picked = map[string]bool{}
-		}
+		f.make()
 	}
 	if w.secretField() != nil { // this terminal would show what is typed
 		p.say("%s: not here, where what is typed can be seen. In a shell: rig %s SEAT --token-stdin --reason … < FILE", def.title, def.verb)
@@ -46,6 +41,9 @@ func (p *plain) wizard(def wizardDef, target string) {
 		}
 		if f.kind == fieldMany && f.reads != nil && f.load == nil {
 			continue // nothing to choose among
+		}
+		if f.void != nil && f.void() != "" {
+			continue
 		}
 		if !p.ask(f, target) {
 			p.say("Left. Nothing was changed.")
@@ -109,6 +107,9 @@ func (p *plain) ask(f *field, target string) bool {
 		f.input.set("") // it is the answer to another question
 		f.at = at
 	}
+	if f.kind == fieldLines {
+		return p.askText(f)
+	}
 	p.offer(f)
 	for {
 		line, ok := p.read()
@@ -170,6 +171,43 @@ func (p *plain) answer(f *field, line string) {
 		f.edited()
 	case fieldText:
 		f.input.set(line)
+	case fieldLines: // askText asks those
+	}
+}
+
+// askText asks for a text of many lines; false when it was left.
+func (p *plain) askText(f *field) bool {
+	p.say("%s? %s. Offered: %s", f.label, clean(joinWords("; ", f.help, f.note)), f.pad.size())
+	p.say("Type it line by line; a line with a single . ends it. An empty first line takes what is offered.")
+	var lines []string
+	for {
+		line, ok := p.readLine()
+		switch {
+		case !ok, len(lines) == 0 && line == "cancel":
+			return false
+		case len(lines) == 0 && line == "":
+			return true
+		case line == ".":
+			text := strings.Join(lines, "\n") + "\n"
+			pad := newNotepad("", "")
+			if pad.insert(text); pad.full {
+				p.say("There is no room for that: give a file instead.")
+				return false
+			}
+			f.pad = pad
+			return true
+		}
+		lines = append(lines, line)
+	}
+}
+
+// readLine reads a line as it was typed.
+func (p *plain) readLine() (string, bool) {
+	select {
+	case line, ok := <-p.lines:
+		return strings.TrimRight(line, "\r\n"), ok
+	case <-p.m.ctx.Done():
+		return "", false
 	}
 }
 

@@ -40,13 +40,15 @@ func (w *wizard) previewLines(m *Model, cols int) []string {
 // texts are the engine's.
 func (m *Model) planLines(p *engine.Plan, cols int) []string {
 	by := map[engine.LineKind][]string{}
-	var steps, blockers []engine.Line
+	var steps, blockers, texts []engine.Line
 	for _, l := range p.Lines() {
 		switch l.Kind {
 		case engine.LinePhase, engine.LineStep, engine.LineCommit:
 			steps = append(steps, l)
 		case engine.LineBlocker, engine.LineHint:
 			blockers = append(blockers, l)
+		case engine.LineTextHead, engine.LineTextSame, engine.LineTextGone, engine.LineTextNew, engine.LineTextGap:
+			texts = append(texts, l)
 		default:
 			by[l.Kind] = append(by[l.Kind], l.Text)
 		}
@@ -79,12 +81,34 @@ func (m *Model) planLines(p *engine.Plan, cols int) []string {
 	if len(p.Changes) > 0 {
 		out = append(out, m.changeTable(ownChanges(p), cols, "field")...)
 	}
+	out = append(out, m.textLines(texts, cols)...)
 	section("steps", len(steps), toneDim)
 	out = append(out, m.planSteps(steps, cols)...)
 	section("stays the same", len(by[engine.LineUnchanged]), toneDim)
 	each(engine.LineUnchanged, toneDim, "  = ", "stays: ")
 	section("the same in a shell, "+m.reg.hint("copy")+" copies it", len(by[engine.LineCommand]), toneDim)
 	each(engine.LineCommand, toneAccent, "  ", "")
+	return out
+}
+
+// textLines draws a text that changes, line by line. Its signs say what becomes of a
+// line; the colour only helps.
+func (m *Model) textLines(lines []engine.Line, cols int) []string {
+	var out []string
+	for _, l := range lines {
+		switch l.Kind {
+		case engine.LineTextHead:
+			out = append(out, m.brush.rule(cols, clean(l.Text), toneDim))
+		case engine.LineTextGone:
+			out = append(out, m.paragraph(toneBad, "  - ", strings.TrimPrefix(l.Text, "- "), cols)...)
+		case engine.LineTextNew:
+			out = append(out, m.paragraph(toneBusy, "  + ", strings.TrimPrefix(l.Text, "+ "), cols)...)
+		case engine.LineTextGap:
+			out = append(out, m.paragraph(toneDim, "  "+m.brush.g.dot+" ", strings.TrimPrefix(l.Text, "… "), cols)...)
+		default:
+			out = append(out, m.paragraph(toneText, "    ", strings.TrimPrefix(l.Text, "  "), cols)...)
+		}
+	}
 	return out
 }
 

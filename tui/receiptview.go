@@ -271,7 +271,7 @@ func (m *Model) evidence(ev map[string]any, cols int) []string {
 // no continuity to tell of, so what was done is the word.
 func receiptWord(s engine.SeatReceipt) (string, tone) {
 	if s.Outcome == engine.ContinuityNone {
-		for _, done := range []string{"stop", "releas", "already", "not_", "skip", "delet", "compact", "remov", "model_", "resume_token_", "attention_", "clean"} {
+		for _, done := range []string{"stop", "releas", "already", "not_", "skip", "delet", "compact", "remov", "model_", "resume_token_", "attention_", "recap_", "clean"} {
 			if strings.HasPrefix(s.Action, done) {
 				return whyText(s.Action), toneText
 			}

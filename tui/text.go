@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,7 +15,13 @@ func clean(s string) string {
 	if plainASCII(s) {
 		return s
 	}
-	return tame(strings.Map(func(r rune) rune {
+	return tame(bare(s))
+}
+
+// bare takes escapes, controls and what turns the writing out of a text, and leaves
+// its clusters as they are: what is kept and not only drawn.
+func bare(s string) string {
+	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\n' || r == '\t' || r == '\r' || r == '\u2028' || r == '\u2029':
 			return ' '
@@ -22,7 +29,7 @@ func clean(s string) string {
 			return -1
 		}
 		return r
-	}, ansi.Strip(strings.ToValidUTF8(s, "?"))))
+	}, ansi.Strip(strings.ToValidUTF8(s, "?")))
 }
 
 // plainASCII reports whether a text is printable ASCII throughout, which needs
@@ -160,6 +167,9 @@ func wrap(s string, w int) []string {
 		return []string{""}
 	}
 	lines := strings.Split(ansi.Wrap(s, w, " /"), "\n")
+	if slices.ContainsFunc(lines, func(l string) bool { return width(l) > w }) { // a stroke at the edge stands beyond it
+		lines = strings.Split(ansi.Wrap(s, w, ""), "\n")
+	}
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}

@@ -11,7 +11,7 @@ import (
 func wizardDefs() []wizardDef {
 	return append([]wizardDef{
 		upDef(), downDef(), launchDef(), adoptDef(), releaseDef(), handoverDef(), forkDef(), compactDef(), stopDef(), cleanDef(), freshDef(),
-		clearDef(), modelDef(), tokenDef(), finishDef(), rollbackDef(), expandDef(), removeDef(), shrinkDef(), restoreDef(), snapshotDef(),
+		clearDef(), modelDef(), tokenDef(), recapDef(), finishDef(), rollbackDef(), expandDef(), removeDef(), shrinkDef(), restoreDef(), snapshotDef(),
 	}, imageDefs()...)
 }
 

@@ -27,6 +27,7 @@ type wizardDef struct {
 	request func(a answers, target string) engine.Request
 	each    bool
 	ofRig   bool // it is on the rig under the cursor, which no question asks for
+	ofSeat  bool // it is on the seat under the cursor, where there is one
 	// order, where set, orders the seats of a wizard that makes one request for
 	// each.
 	order  func(m *Model, ids []string) []string
@@ -89,6 +90,8 @@ type wizard struct {
 	at     int
 	phase  phase
 
+	leaving bool // the next step back drops what was written
+
 	forced bool // over a guard, because a person asked for that after seeing it
 	asked  int  // number of the planning request under way, 0 = none
 	silent bool
@@ -142,12 +145,7 @@ func (m *Model) openWizard(def wizardDef) tea.Cmd {
 		if f.first {
 			w.at = i
 		}
-		if f.input == nil {
-			f.input = newInput("")
-		}
-		if f.picked == nil {
-			f.picked = map[string]bool{}
-		}
+		f.make()
 		if f.load != nil {
 			cmds = append(cmds, w.loadChoices(m, f))
 		}
@@ -187,8 +185,7 @@ func (w *wizard) follow(m *Model) tea.Cmd {
 		} else if key == f.behind {
 			continue
 		}
-		f.primed, f.behind, f.asked, f.loading, f.trouble = true, key, 0, false, ""
-		f.choices, f.picked, f.at = append([]Choice(nil), f.base...), map[string]bool{}, 0
+		f.restart(key)
 		if f.load = f.reads(a); f.load != nil {
 			cmds = append(cmds, w.loadChoices(m, f))
 		}

@@ -11,6 +11,9 @@ import (
 func (w *wizard) scope(*Model) scope {
 	switch w.phase {
 	case phaseAsk:
+		if f := w.field(); f != nil && f.kind == fieldLines {
+			return scopeText
+		}
 		return scopeAsk
 	case phasePlan:
 		return scopePlan
@@ -62,8 +65,12 @@ func (w *wizard) key(m *Model, k tea.KeyPressMsg) tea.Cmd {
 func (w *wizard) paste(m *Model, text string) tea.Cmd {
 	switch {
 	case w.phase == phaseAsk && w.typing():
-		w.field().input.insert(text)
-		w.field().edited()
+		if f := w.field(); f.kind == fieldLines {
+			f.pad.insert(text)
+		} else {
+			f.input.insert(text)
+			f.edited()
+		}
 		w.answering()
 	case w.phase == phaseConfirm && w.nameNeeded() != "" && w.open.ready:
 		w.name.insert(text)
@@ -106,7 +113,7 @@ func (w *wizard) walk(m *Model, by int) tea.Cmd {
 
 // answering puts a refusal away: an answer is another one now.
 func (w *wizard) answering() {
-	w.err = nil
+	w.err, w.leaving = nil, false
 	w.seen.top()
 }
 
@@ -256,6 +263,9 @@ func (w *wizard) back(m *Model) tea.Cmd {
 	case w.phase == phaseAsk && w.err != nil:
 		w.answering()
 		return nil
+	case w.phase == phaseAsk && w.unsaved() && !w.leaving:
+		w.leaving = true
+		return m.say(toneNeed, false, "what was written here is nowhere else: "+m.reg.hint("wizard-back")+" again drops it")
 	case w.phase != phaseAsk && len(w.fields) > 0:
 		w.drop()
 		w.hide()

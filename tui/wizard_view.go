@@ -60,7 +60,7 @@ func (w *wizard) inSight(m *Model, text []string, cols, room int) window {
 func (w *wizard) heading(m *Model) []seg {
 	out := []seg{{toneStrong, w.def.title}}
 	switch n := len(w.who.seats); {
-	case w.secretField() != nil && w.who.seat != nil:
+	case (w.secretField() != nil || w.def.ofSeat) && w.who.seat != nil:
 		out = append(out, seg{toneAccent, "  " + clean(w.who.seat.Address)})
 	case w.def.ofRig && w.who.rig != nil:
 		out = append(out, seg{toneAccent, "  " + clean(w.who.rig.Name)})

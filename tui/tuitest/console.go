@@ -28,6 +28,8 @@ type Console struct {
 	Tenures []engine.Tenure
 	// NoImages empties the library of agent images.
 	NoImages bool
+	// Recap is the present recap of every seat; "" = the made-up one, "-" = none.
+	Recap string
 	// NoShots makes the recorder empty.
 	NoShots bool
 	// Outcome is what receipts say of each seat; "" = by the verb.

@@ -28,7 +28,7 @@ func (c *Console) Plan(_ context.Context, r engine.Request) (*engine.Plan, error
 	p.AddFact("seat/dev-impl@shop/generation", fmt.Sprint(2+moves))
 	p.AddFact("server/epoch", "4711-1773480000")
 	p.Phases = phases(r)
-	if c.imagePlan(p) {
+	if c.imagePlan(p) || c.recapPlan(p) {
 		return p, nil
 	}
 	for _, s := range p.Steps() {
@@ -173,6 +173,13 @@ func (c *Console) receipt(p *engine.Plan) *engine.Receipt {
 			r.OK, r.Outcome, r.Operation.State = false, "failed", engine.OpFailed
 		}
 		r.Seats = append(r.Seats, s)
+	}
+	if p.Verb == engine.VerbRecap {
+		r.Seats = []engine.SeatReceipt{{
+			Seat: p.Target, Action: "recap_written", Generation: 2,
+			Evidence: map[string]any{"path": "/home/ana/.local/state/rig/rigs/shop/seats/dev-impl/RECAP.md", "digest": "9c1d0a7be2f40311", "earlier": 3},
+		}}
+		r.Warnings = append(r.Warnings, p.Warnings...)
 	}
 	r.Extra = libraryExtra(p)
 	if rig, _ := c.restored(p.Request); rig != nil && c.Outcome == "" {
