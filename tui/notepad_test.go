@@ -93,7 +93,7 @@ func TestAPastedRecapIsPlannedAsItIs(t *testing.T) {
 
 // What was written is not lost by one key, and a file and a text are not both the draft.
 func TestARecapIsNotLostOrMeantTwice(t *testing.T) {
-	d, pad := padOf(t, "# A\n")
+	d, _ := padOf(t, "# A\n")
 	d.keys("esc")
 	if d.m.wizard() != nil {
 		t.Error("a text that nobody touched holds the wizard open")
@@ -104,7 +104,7 @@ func TestARecapIsNotLostOrMeantTwice(t *testing.T) {
 	if d.m.wizard() == nil {
 		t.Error("a key in between does not begin anew")
 	}
-	pad = d.m.wizard().field().pad
+	pad := d.m.wizard().field().pad
 	d.keys("shift+tab", "/tmp/a.md", "enter")
 	d.has("only one of the two can be the draft")
 	if d.c.Called("Plan") != 0 || pad.text() != "xy# A\n" {

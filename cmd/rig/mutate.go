@@ -78,7 +78,7 @@ func (c *cli) mutate(ctx context.Context, m *mutation, req engine.Request) error
 	}
 	c.nameOtherBuilds(a)
 	if m.dryRun {
-		return c.showPlanWith(p, m.more(p, nil))
+		return c.showPlan(p, m.more(p, nil))
 	}
 	if err := p.MustBe(m.apply); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (c *cli) mutate(ctx context.Context, m *mutation, req engine.Request) error
 	if err != nil {
 		return err
 	}
-	if err := c.showReceiptWith(rec, m.more(p, rec)); err != nil {
+	if err := c.showReceipt(rec, m.more(p, rec)); err != nil {
 		return err
 	}
 	for _, s := range rec.Seats {
@@ -153,10 +153,8 @@ func repairable(err error) bool {
 	return code == store.CodeRecordOlder || code == store.CodeRecordTorn
 }
 
-func (c *cli) showPlan(p *engine.Plan) error { return c.showPlanWith(p, nil) }
-
-// showPlanWith prints a plan; more stands beside it in the JSON.
-func (c *cli) showPlanWith(p *engine.Plan, more map[string]any) error {
+// showPlan prints a plan; more stands beside it in the JSON.
+func (c *cli) showPlan(p *engine.Plan, more map[string]any) error {
 	if !p.Applicable() {
 		c.code = 1
 	}
@@ -229,11 +227,9 @@ func (c *cli) progress() func(engine.OpProgress) {
 	}
 }
 
-// showReceipt prints what really happened; anything that is not clean exits 1.
-func (c *cli) showReceipt(rec *engine.Receipt) error { return c.showReceiptWith(rec, nil) }
-
-// showReceiptWith prints a receipt; more stands beside it in the JSON.
-func (c *cli) showReceiptWith(rec *engine.Receipt, more map[string]any) error {
+// showReceipt prints what really happened; anything that is not clean exits 1. more
+// stands beside it in the JSON.
+func (c *cli) showReceipt(rec *engine.Receipt, more map[string]any) error {
 	if !rec.OK {
 		c.code = 1
 	}

@@ -91,7 +91,7 @@ func (c *cli) packetWrite(cmd *cobra.Command, p *packetFlags, d direct) error {
 	}
 	if d.dryRun {
 		plan.Command = shellLine(cmd, nil)
-		return c.showPlanWith(plan, map[string]any{"packet": pre})
+		return c.showPlan(plan, map[string]any{"packet": pre})
 	}
 	if err := plan.MustBe(d.apply); err != nil {
 		return err

@@ -40,7 +40,7 @@ func (c *cli) workDo(cmd *cobra.Command, words []string, ch engine.WorkChange, d
 		if res.Next != nil {
 			more["next"], more["to"] = res.Next, res.To
 		}
-		return c.showPlanWith(p, more)
+		return c.showPlan(p, more)
 	}
 	res, err := a.engine().ChangeWork(cmd.Context(), ch, d.apply)
 	if err != nil {
