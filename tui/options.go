@@ -57,6 +57,11 @@ type Options struct {
 	// returns names it. Without it the stack is in the error's details.
 	LogPath string
 
+	// TrueColour asks the tmux around the console whether its client shows 24-bit
+	// colours. It may take long: the console is drawn meanwhile with what Env
+	// promises. Nil = Env says it all.
+	TrueColour func(ctx context.Context) bool
+
 	Input  io.Reader // nil = the terminal
 	Output io.Writer // nil = the terminal
 	Env    []string  // KEY=value, for what the terminal can show; nil = the process's own

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 
 	tea "charm.land/bubbletea/v2"
@@ -31,6 +33,13 @@ func runProgram(ctx context.Context, c engine.Console, opt Options, options ...t
 	// Frames are flushed on a clock: at 120 a second a key waits half as long as at
 	// the library's 60, and a screen that does not change still writes nothing.
 	p := tea.NewProgram(guarded{m, g}, append(options, tea.WithContext(ctx), tea.WithFPS(120))...)
+	if opt.TrueColour != nil {
+		go func() {
+			if opt.TrueColour(ctx) {
+				p.Send(tea.CapabilityMsg{Content: "RGB"}) // as if the terminal had answered
+			}
+		}()
+	}
 	g.quit = func() { go p.Quit() } // not from within the loop that would have to take it
 	_, err = p.Run()
 	if report, stack := g.failure(); report != "" {
@@ -54,7 +63,11 @@ func programOptions(opt Options) []tea.ProgramOption {
 		out = append(out, tea.WithOutput(opt.Output))
 	}
 	if opt.Env != nil {
-		out = append(out, tea.WithEnvironment(opt.Env))
+		// Where TMUX is set the library runs `tmux info` and waits for it before the
+		// first frame; TrueColour asks the same without that.
+		out = append(out, tea.WithEnvironment(slices.DeleteFunc(slices.Clone(opt.Env), func(kv string) bool {
+			return strings.HasPrefix(kv, "TMUX=")
+		})))
 	}
 	return out
 }

@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"rig/cmd/rig/early"
 )
 
 // Set by the linker: `make build` gives the tag and the commit.
@@ -26,6 +28,7 @@ func main() { os.Exit(Main(os.Args[1:])) }
 // clean, 2 usage or unknown state. Verbs that a client starts on every event go
 // first and touch nothing else, because they must be fast.
 func Main(args []string) int {
+	early.GiveBack()
 	if len(args) > 0 {
 		if run, ok := hidden[args[0]]; ok {
 			return run(args[1:])

@@ -213,16 +213,18 @@ func TestWatchSavesAndTells(t *testing.T) {
 	}
 }
 
-// BenchmarkRestoreSeats brings one seat and twenty back after a reboot. The
-// stand-ins take half a second to start, which is less than the clients do. No
+// BenchmarkRestoreSeats brings one seat and twenty back after a reboot, with the
+// programs as they are shipped. The stand-ins take half a second to start, which is less than the clients do. No
 // restore can be faster than one start and the processor time that all processes
 // of it need together, on all cores: s/bound, and x-bound what it takes against
 // that. The processor time is the whole machine's, so it holds on a quiet one.
 func BenchmarkRestoreSeats(b *testing.B) {
 	const start = 500 * time.Millisecond
+	bin := buildRig(b)
 	for _, n := range []int{1, 20} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			w := newWorld(b)
+			w.ships(bin)
 			w.setenv("AGENTSIM_START_MS", fmt.Sprint(start.Milliseconds()))
 			var members []string
 			for i := range n {

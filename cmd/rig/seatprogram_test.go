@@ -16,11 +16,8 @@ import (
 // its status line report, and the one event that needs rig itself gets it. Without rig-seat, rig does the same.
 func TestSeatProgram(t *testing.T) {
 	w := newWorld(t)
-	w.program = buildRig(t)
+	w.ships(buildRig(t))
 	small := filepath.Join(filepath.Dir(w.program), "rig-seat")
-	for _, kind := range []string{"claude", "codex"} {
-		w.setenv(map[string]string{"claude": "RIG_CLAUDE_COMMAND", "codex": "RIG_CODEX_COMMAND"}[kind], fmt.Sprintf(`[%q,"agentsim",%q]`, w.program, kind))
-	}
 	w.must("up", w.spec("small", "a:claude-code", "b:codex", "sh:terminal"))
 	for _, ref := range []string{"dev.a", "dev.b", "dev.sh"} {
 		if got := w.programOf(ref); got != small {
@@ -88,6 +85,14 @@ func (w *world) clientArgs(ref string) string {
 		w.t.Fatal(err)
 	}
 	return string(out)
+}
+
+// ships lets the world run a program that buildRig made, stand-ins included.
+func (w *world) ships(program string) {
+	w.program = program
+	for kind, name := range map[string]string{"claude": "RIG_CLAUDE_COMMAND", "codex": "RIG_CODEX_COMMAND"} {
+		w.setenv(name, fmt.Sprintf(`[%q,"agentsim",%q]`, program, kind))
+	}
 }
 
 // programOf gives the program of the process in a seat's pane.

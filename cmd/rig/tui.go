@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -85,6 +87,9 @@ func (a *app) tuiOptions(f tuiFlags) tui.Options {
 		Attach: attachCommand, Starters: starterChoices, Discovered: a.discoveredChoices,
 		HostChecks: func() []engine.RestoreCheckItem { return hostChecks(a.paths) },
 	}
+	if os.Getenv("TMUX") != "" {
+		opt.TrueColour = trueColour
+	}
 	switch {
 	case os.Getenv("TMUX") == "":
 		opt.NoPopup = "a popup needs tmux around this console"
@@ -94,6 +99,15 @@ func (a *app) tuiOptions(f tuiFlags) tui.Options {
 		opt.Popup = runPopup
 	}
 	return opt
+}
+
+// trueColour asks the tmux around this process whether the client that shows it
+// draws 24-bit colours. Silence means no.
+func trueColour(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "tmux", "display-message", "-p", "#{client_termfeatures}").Output()
+	return err == nil && slices.Contains(strings.FieldsFunc(string(out), func(r rune) bool { return r == ',' || r == ':' || r == '\n' }), "RGB")
 }
 
 // attachCommand attaches this terminal, outside of any tmux client it is in.
