@@ -34,8 +34,11 @@ func (c *Codex) Conversation(_ context.Context, token, cwd string, h engine.Home
 		}
 		return st
 	}
-	st.LivePID = lockHolder(filepath.Join(h.CodexDir, lockDir, token+".lock"))
+	st.LivePID, err = lockHolder(filepath.Join(h.CodexDir, lockDir, token+".lock"))
 	st.Live = st.LivePID > 0
+	if err != nil {
+		st.Caveats = append(st.Caveats, "whether a process has it open cannot be told: "+reason(err))
+	}
 	st.Exists, st.Path, st.Why = engine.Present, loc.Path, "its rollout is there"
 	st.Details["archived"], st.Details["compressed"] = loc.Archived, loc.Compressed
 	if loc.RecordedCwd != "" {

@@ -199,6 +199,8 @@ func TestCodexConversation(t *testing.T) {
 	}
 	check("compressed", home(t, "sessions/2026/03/03/"+name+".zst"), engine.Present, "compressed")
 	check("both", home(t, "sessions/2026/03/03/"+name, "sessions/2026/03/03/"+name+".zst"), engine.Present, "")
+	// A lock folder that cannot be looked into proves nothing about who writes.
+	check("lock", home(t, "sessions/2026/03/03/"+name, lockDir), engine.Present, "whether a process has it open cannot be told: not a directory")
 
 	h := home(t)
 	write(t, filepath.Join(h.CodexDir, "sessions/2026/03/03", name), sessionMeta(thread, parent, "/home/op/project"))

@@ -1,21 +1,27 @@
 package runtimes
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"strconv"
 )
 
 // lockHolder gives the pid of a process that has the file open, 0 for none. A
 // lock file that a killed client left behind has no holder. Processes of other
-// users cannot be looked into; they would need our permission to write there.
-func lockHolder(path string) int {
+// users cannot be looked into; they would need our permission to write there. An
+// error means that nobody knows.
+func lockHolder(path string) (int, error) {
 	want, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
 	if err != nil {
-		return 0
+		return 0, err
 	}
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
-		return 0
+		return 0, err
 	}
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
@@ -31,11 +37,11 @@ func lockHolder(path string) int {
 				continue
 			}
 			if st, err := os.Stat(f); err == nil && os.SameFile(st, want) {
-				return pid
+				return pid, nil
 			}
 		}
 	}
-	return 0
+	return 0, nil
 }
 
 // sameName cheaply rules out most open files before they are looked at.
