@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"fmt"
-	"strings"
 )
 
 // LineKind tells a renderer what a line of a plan is, so that it can be drawn
@@ -57,11 +56,8 @@ func (p *Plan) Lines() []Line {
 	}
 	for _, i := range p.Intents {
 		text := fmt.Sprintf("%-*s %s", room, i.Action, i.Seat)
-		if why := i.Reason; why != "" {
-			if !strings.Contains(why, " ") { // a code
-				why = strings.ReplaceAll(why, "_", " ")
-			}
-			text += "  (" + why + ")"
+		if i.Reason != "" {
+			text += "  (" + InWords(i.Reason) + ")"
 		}
 		add(LineIntent, "%s", text)
 	}

@@ -88,6 +88,15 @@ func Old(age string) string {
 	return age + " old"
 }
 
+// InWords is a reason as a person reads it: one that is a code, such as
+// no_conversation_by_nature, in words, and any other as it is.
+func InWords(reason string) string {
+	if strings.ContainsFunc(reason, func(r rune) bool { return r != '_' && r != '-' && (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
+		return reason
+	}
+	return strings.ReplaceAll(reason, "_", " ")
+}
+
 // Counted is a number with its noun, such as "1 seat" or "3 seats".
 func Counted(n int, noun string) string {
 	switch {

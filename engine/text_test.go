@@ -16,3 +16,14 @@ func TestCounted(t *testing.T) {
 		}
 	}
 }
+
+func TestReasonsAreSaidInWords(t *testing.T) {
+	for in, want := range map[string]string{
+		"no_conversation_by_nature": "no conversation by nature", "awaiting-decision": "awaiting-decision", "its file_x is gone": "its file_x is gone",
+		"/home/a_b/c": "/home/a_b/c", "A_B": "A_B", "": "",
+	} {
+		if got := engine.InWords(in); got != want {
+			t.Errorf("%q is said as %q", in, got)
+		}
+	}
+}

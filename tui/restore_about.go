@@ -76,7 +76,7 @@ func checkLines(it engine.RestoreCheckItem, prefix string, g *glyphs) []readLine
 		word, k = "unknown", toneUnknown
 	case engine.CheckGreen:
 	}
-	text := word + ": " + clean(it.Evidence)
+	text := word + ": " + whyText(it.Evidence)
 	if it.Source != "" && it.Source != it.Evidence {
 		text += " (" + clean(it.Source) + ")"
 	}

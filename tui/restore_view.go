@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"strings"
-
 	"rig/engine"
 )
 
@@ -290,12 +288,7 @@ func (s *restoreScreen) cells(m *Model, i int, f fitted) [][]seg {
 }
 
 // whyText takes the underscores out of reasons that are codes.
-func whyText(s string) string {
-	if !strings.Contains(s, " ") {
-		return strings.ReplaceAll(clean(s), "_", " ")
-	}
-	return clean(s)
-}
+func whyText(s string) string { return clean(engine.InWords(s)) }
 
 func snapshotUse(v engine.SnapshotView) (string, tone) {
 	switch {

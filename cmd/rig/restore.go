@@ -115,7 +115,7 @@ func (c *cli) restoreStatus(st engine.RestoreStatus) {
 		if s.Current != s.Original {
 			word += " → " + string(s.Current)
 		}
-		rows = append(rows, []string{"  " + s.Seat, word, plain(s.Why)})
+		rows = append(rows, []string{"  " + s.Seat, word, plain(engine.InWords(s.Why))})
 	}
 	table(c.out, rows)
 	c.excluded(st.Excluded)
@@ -137,7 +137,7 @@ func (c *cli) selection(s engine.SnapshotSelection) {
 
 func (c *cli) excluded(list []engine.ExcludedSeat) {
 	for _, x := range list {
-		fmt.Fprintf(c.out, "  %s left out: %s\n", x.Seat, x.Reason)
+		fmt.Fprintf(c.out, "  %s left out: %s\n", x.Seat, plain(engine.InWords(x.Reason)))
 	}
 }
 
@@ -214,13 +214,13 @@ func printRestoreCheck(out io.Writer, rep engine.RestoreCheckReport) {
 	rows := [][]string{}
 	for _, r := range rep.Rigs {
 		for _, s := range r.Seats {
-			rows = append(rows, []string{"  " + checkSigns[s.Status], s.Seat, s.Action, plain(s.Why)})
+			rows = append(rows, []string{"  " + checkSigns[s.Status], s.Seat, s.Action, plain(engine.InWords(s.Why))})
 		}
 	}
 	table(out, rows)
 	rows = [][]string{}
 	for _, k := range rep.Checks {
-		rows = append(rows, []string{checkSigns[k.Status], k.Check, plain(k.Evidence)})
+		rows = append(rows, []string{checkSigns[k.Status], k.Check, plain(engine.InWords(k.Evidence))})
 		if k.Remedy != "" && k.Status != engine.CheckGreen {
 			rows = append(rows, []string{"", "", "→ " + k.Remedy})
 		}

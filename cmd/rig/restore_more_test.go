@@ -266,3 +266,17 @@ func machineBusy(b *testing.B) time.Duration {
 	const tick = 10 * time.Millisecond // USER_HZ
 	return time.Duration(user+nice+system) * tick
 }
+
+// TestRestoreCheckSpeaksInWords: a reason that is a code is said in words, as the console says it; the JSON keeps the code.
+func TestRestoreCheckSpeaksInWords(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("up", w.spec("words", "sh:terminal"))
+	out := w.must("restore-check", "--full")
+	if strings.Count(out, "no conversation by nature") != 2 || strings.Contains(out, "by_nature") {
+		t.Errorf("said:\n%s", out)
+	}
+	if out := w.must("restore-check", "--json"); !strings.Contains(out, `"no_conversation_by_nature"`) {
+		t.Errorf("JSON:\n%s", out)
+	}
+}
