@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"sort"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -194,7 +195,9 @@ func (s *restoreScreen) answered(m *Model, tab restoreTab, id int, err error, ta
 func (s *restoreScreen) filter(m *Model) {
 	filter := m.filters[screenRestore]
 	s.rows, s.snapRows, s.pastRows = s.rows[:0], s.snapRows[:0], s.pastRows[:0]
-	for _, r := range s.report.Rigs {
+	rigs := append([]engine.RestoreCheckRig(nil), s.report.Rigs...)
+	sort.SliceStable(rigs, func(i, j int) bool { return urgency(rigs[i]) < urgency(rigs[j]) })
+	for _, r := range rigs {
 		s.addRig(r, filter)
 	}
 	keys := [restoreTabs][]string{}
@@ -216,6 +219,31 @@ func (s *restoreScreen) filter(m *Model) {
 	for i := range keys {
 		s.parts[i].list.set(keys[i])
 	}
+}
+
+// urgency orders rigs: what has something to decide or to repair first, then what
+// cannot be told, then what has a caveat, then what needs nobody.
+func urgency(r engine.RestoreCheckRig) int {
+	switch {
+	case toDecide(r) > 0 || r.Verdict == engine.VerdictNotRestorable:
+		return 0
+	case r.Verdict == engine.VerdictUnknownState:
+		return 1
+	case r.Verdict == engine.VerdictCaveats:
+		return 2
+	}
+	return 3
+}
+
+// toDecide counts the seats of a rig that would not come back by themselves.
+func toDecide(r engine.RestoreCheckRig) int {
+	n := 0
+	for _, s := range r.Seats {
+		if s.Action == string(engine.ContinuityAwaiting) || s.Action == string(engine.ContinuityFailed) {
+			n++
+		}
+	}
+	return n
 }
 
 func (s *restoreScreen) addRig(r engine.RestoreCheckRig, filter string) {

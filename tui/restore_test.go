@@ -227,3 +227,47 @@ func TestPlainConsoleTellsOfRestores(t *testing.T) {
 		}
 	}
 }
+
+// Rigs with something to decide stand first, however large the others are: on the
+// screen and in the wizard. Those of one kind keep their order.
+func TestRigsWithADecisionStandFirst(t *testing.T) {
+	d := drive(t, tuitest.Fleet(40), options())
+	d.keys("6")
+	s := d.m.restoreScreen()
+	for i := range s.report.Rigs {
+		r := &s.report.Rigs[i]
+		r.Verdict = engine.VerdictRestorable
+		for j := range r.Seats {
+			r.Seats[j].Action, r.Seats[j].Status, r.Seats[j].Code = "resume-original", engine.CheckGreen, ""
+		}
+	}
+	n := len(s.report.Rigs)
+	if n < 4 {
+		t.Fatalf("%d rigs", n)
+	}
+	last, lost := &s.report.Rigs[n-1], &s.report.Rigs[n-2]
+	last.Seats[0].Action = string(engine.ContinuityAwaiting)
+	lost.Verdict, lost.Seats[0].Status = engine.VerdictUnknownState, engine.CheckUnknown
+	s.filter(d.m)
+	var rigs []string
+	for _, r := range s.rows {
+		if r.seat == nil {
+			rigs = append(rigs, r.rig.Rig)
+		}
+	}
+	want := []string{last.Rig, lost.Rig}
+	for _, r := range s.report.Rigs[:n-2] {
+		want = append(want, r.Rig)
+	}
+	if strings.Join(rigs, " ") != strings.Join(want, " ") {
+		t.Errorf("the screen has %v, want %v", rigs, want)
+	}
+	d.keys("R")
+	f := d.m.wizard().fields[0]
+	if f.choices[0].Value != last.Rig || f.choices[1].Value != lost.Rig || !strings.Contains(f.choices[0].Note, "1 to decide") {
+		t.Errorf("the wizard has %+v", f.choices)
+	}
+	if here := d.m.here().rig.Name; f.value() != here {
+		t.Errorf("the wizard stands on %s, the cursor on %s", f.value(), here)
+	}
+}

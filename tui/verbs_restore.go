@@ -21,7 +21,7 @@ func restoreDef() wizardDef {
 		about:    "bring a rig back from a snapshot; each seat with what is meant to happen and why",
 		disabled: whyNoRigs,
 		fields: func(m *Model, s subject) []*field {
-			return []*field{rigField(m, s), snapshotField(m, s), freshField(m, s, "rig", "snapshot"), unpromptedField()}
+			return []*field{restoreRigField(m, s), snapshotField(m, s), freshField(m, s, "rig", "snapshot"), unpromptedField()}
 		},
 		target: func(_ *Model, _ subject, a answers) string { return a.text("rig") },
 		request: func(a answers, target string) engine.Request {
@@ -29,6 +29,32 @@ func restoreDef() wizardDef {
 		},
 	}
 }
+
+// restoreRigField asks for a rig as rigField does, in the order of the Restore screen,
+// where that has looked already: what has something to decide stands first.
+func restoreRigField(m *Model, s subject) *field {
+	f := rigField(m, s)
+	chosen, rank := f.value(), map[string]int{}
+	report := m.restoreScreen().report
+	for _, r := range report.Rigs {
+		rank[r.Rig] = urgency(r) - urgencies
+		for i := range f.choices {
+			if n := toDecide(r); f.choices[i].Value == r.Rig && n > 0 {
+				f.choices[i].Note, f.choices[i].Tone = f.choices[i].Note+", "+itoa(n)+" to decide", toneNeed
+			}
+		}
+	}
+	sort.SliceStable(f.choices, func(i, j int) bool { return rank[f.choices[i].Value] < rank[f.choices[j].Value] })
+	for i, c := range f.choices {
+		if c.Value == chosen {
+			f.at = i
+		}
+	}
+	return f
+}
+
+// urgencies puts what the Restore screen knows of before what it does not.
+const urgencies = 10
 
 // restoreRequest is the request that brings a rig back. Without a snapshot that
 // is named it is the one of `rig up`.
