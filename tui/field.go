@@ -43,6 +43,7 @@ type field struct {
 	want    string // the choice to stand on when it comes
 	none    string // what an empty answer means while there is nothing to choose among
 	first   bool   // the wizard begins here
+	stays   string // with from: the choice that was made, which stays while it is there
 
 	// void, where set, says why the question is not asked now, "" when it is.
 	void func() string
@@ -72,6 +73,23 @@ func (f *field) make() {
 	if f.kind == fieldLines && f.pad == nil {
 		f.pad = newNotepad("", "")
 	}
+	f.choose()
+}
+
+// choose remembers the choice under the cursor, where the list around it can become
+// another one.
+func (f *field) choose() {
+	if f.from != nil {
+		f.stays = f.value()
+	}
+}
+
+// under is the choice under the cursor; the zero value when there is none.
+func (f *field) under() Choice {
+	if m := f.matching(); f.at >= 0 && f.at < len(m) {
+		return m[f.at]
+	}
+	return Choice{}
 }
 
 // restart takes back what was offered and picked for other answers than these. What
@@ -157,10 +175,17 @@ func (f *field) offer(choices []Choice) {
 	}
 }
 
-// settle keeps the cursor among choices that other answers may have changed.
+// settle puts the cursor of a list that other answers may have changed back onto the
+// choice that was made, or else onto the first that can be.
 func (f *field) settle() {
-	if f.from != nil {
-		f.at = max(min(f.at, len(f.matching())-1), 0)
+	if f.from == nil {
+		return
+	}
+	f.at = 0
+	for i, c := range f.matching() {
+		if c.Value == f.stays && c.Reason == "" {
+			f.at = i
+		}
 	}
 }
 

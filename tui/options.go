@@ -75,6 +75,8 @@ type Choice struct {
 	Reason string // not empty: it cannot be chosen, and why
 	Picked string // of several: what there is to know once it is picked; "" = the note
 	Tone   tone   // of the note, where it asks for a person
+
+	Runtime engine.RuntimeName // of a session, "" = not known
 }
 
 func (o Options) zone() *time.Location {

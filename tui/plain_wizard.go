@@ -96,6 +96,7 @@ func (p *plain) ask(f *field, target string) bool {
 		}
 		f.offer(choices)
 	}
+	f.settle()
 	if (f.id == "spec" || f.id == "rig" || f.id == "origin" || f.id == "image") && target != "" {
 		at := f.at
 		f.input.set(target)

@@ -49,19 +49,35 @@ func adoptDef() wizardDef {
 		about:    "bind a session that you started yourself to a seat; it stays yours and is never killed",
 		disabled: whyNoRigs,
 		fields: func(m *Model, s subject) []*field {
-			return []*field{
-				{
-					id: "discovered", label: "Session", kind: fieldFree, required: true, load: m.opt.Discovered,
-					empty: "type to search", help: "sessions in tmux that nobody manages; " + m.reg.hint("field-again") + " looks again", none: "none was found",
-				},
-				freeSeatField(m, s),
+			session := &field{
+				id: "discovered", label: "Session", kind: fieldFree, required: true, load: m.opt.Discovered,
+				empty: "type to search", help: "sessions in tmux that nobody manages; " + m.reg.hint("field-again") + " looks again", none: "none was found",
 			}
+			seat := freeSeatField(m, s)
+			all, runs := seat.choices, map[string]engine.RuntimeName{}
+			for _, v := range m.fleet.Seats() {
+				runs[v.Address] = v.Runtime
+			}
+			seat.from = func() []Choice { return ofRuntime(all, runs, session.under().Runtime) }
+			return []*field{session, seat}
 		},
 		target: seatTarget,
 		request: func(a answers, target string) engine.Request {
 			return engine.Request{Target: target, Args: args(engine.AdoptArgs{Discovered: a.text("discovered")})}
 		},
 	}
+}
+
+// ofRuntime are the seats for a session that looks like a runtime, "" = nobody knows
+// which: those of another cannot be chosen, as the plan would say.
+func ofRuntime(all []Choice, runs map[string]engine.RuntimeName, looks engine.RuntimeName) []Choice {
+	out := append([]Choice(nil), all...)
+	for i, c := range out {
+		if is := runs[c.Value]; c.Reason == "" && looks != "" && is != looks {
+			out[i].Reason = "the session looks like " + string(looks) + ", the seat is " + string(is)
+		}
+	}
+	return possibleFirst(out)
 }
 
 func releaseDef() wizardDef {

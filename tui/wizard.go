@@ -326,6 +326,7 @@ func (w *wizard) update(m *Model, msg tea.Msg) tea.Cmd {
 		w.pause.burnt(msg)
 	case choicesMsg:
 		w.onChoices(msg)
+		w.settle()
 		return w.follow(m)
 	case pictureMsg:
 		return w.look(m)

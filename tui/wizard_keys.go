@@ -146,8 +146,12 @@ func (m *Model) whyNoChoices() string {
 
 // settle fits answers to others that they follow from.
 func (w *wizard) settle() {
-	for _, f := range w.fields {
-		f.settle()
+	for i, f := range w.fields {
+		if i == w.at {
+			f.choose()
+		} else {
+			f.settle()
+		}
 	}
 }
 

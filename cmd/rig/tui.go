@@ -151,7 +151,7 @@ func (a *app) discoveredChoices(ctx context.Context) ([]tui.Choice, error) {
 	}
 	var out []tui.Choice
 	for _, d := range list {
-		ch := tui.Choice{Value: d.ID, Label: plain(d.SessionName) + " " + string(d.Pane), Note: discoveredNote(d)}
+		ch := tui.Choice{Value: d.ID, Label: plain(d.SessionName) + " " + string(d.Pane), Note: discoveredNote(d), Runtime: d.RuntimeHint}
 		if d.Status != "active" {
 			ch.Reason = d.Status
 		}
