@@ -125,14 +125,20 @@ func shrinkDef() wizardDef {
 	return wizardDef{
 		verb: engine.VerbShrink, title: "Shrink a rig", in: scopeSeats, disabled: whyNoRigHere, ofRig: true,
 		about: "take a pod with all its seats out of its rig for good",
-		fields: func(_ *Model, s subject) []*field {
-			return []*field{podField(s), workField(), reasonField(false)}
-		},
-		target: func(_ *Model, s subject, _ answers) string {
-			if s.rig == nil {
-				return ""
+		fields: func(m *Model, s subject) []*field {
+			pod := podField(s)
+			if s.rig != nil {
+				return []*field{pod, workField(), reasonField(false)}
 			}
-			return s.rig.Name
+			rig := rigField(m, s) // the plain console has no cursor that says which
+			pod.from = func() []Choice { return podChoices(m, rig.value()) }
+			return []*field{rig, pod, workField(), reasonField(false)}
+		},
+		target: func(_ *Model, s subject, a answers) string {
+			if s.rig != nil {
+				return s.rig.Name
+			}
+			return a.text("rig")
 		},
 		request: func(a answers, target string) engine.Request {
 			return engine.Request{Target: target, Args: args(engine.ShrinkArgs{Pod: a.text("pod"), DropWork: a.yes("work")})}

@@ -141,3 +141,52 @@ func TestWhatMovedNamesANewBlocker(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// A session goes into a seat of its own runtime: the others say why not, and the
+// choice follows the session.
+func TestAdoptOffersSeatsOfTheSessionsRuntime(t *testing.T) {
+	opt := options()
+	opt.Discovered = func(context.Context) ([]Choice, error) {
+		return []Choice{
+			{Value: "d-01", Label: "one", Runtime: engine.RuntimeClaude}, {Value: "d-02", Label: "two", Runtime: engine.RuntimeCodex}, {Value: "d-03", Label: "who"},
+		}, nil
+	}
+	d := drive(t, tuitest.Fleet(13), opt)
+	target := func() string { return d.m.wizard().requests(d.m)[0].Target }
+	d.keys("A", "tab")
+	d.has("cannot: the session looks like claude-code")
+	if target() != "lab-spare@lab" && !strings.HasPrefix(target(), "lab-spare@") {
+		t.Errorf("a claude-code session goes to %s", target())
+	}
+	d.keys("plan-scout", "enter")
+	if d.m.wizard().phase != phaseAsk || !strings.Contains(d.m.toast.text, "the session looks like claude-code, the seat is codex") {
+		t.Errorf("phase %d, says %q", d.m.wizard().phase, d.m.toast.text)
+	}
+	d.keys("ctrl+u", "shift+tab", "down")
+	if !strings.HasPrefix(target(), "plan-scout@") {
+		t.Errorf("a codex session goes to %s", target())
+	}
+	d.keys("tab", "down")
+	second := target()
+	d.keys("shift+tab", "down") // of this one nobody knows
+	if target() != second || second == "" {
+		t.Errorf("a choice that stands moved from %s to %s", second, target())
+	}
+	c := tuitest.New(tuitest.Fleet(13))
+	if out := plainly(t, c, opt, "adopt", "d-02", "cancel"); !strings.Contains(out, "cannot: the session looks like codex, the seat is claude-code") {
+		t.Errorf("the plain console says\n%s", out)
+	}
+}
+
+// Shrink asks for the rig only where nothing says which.
+func TestShrinkAsksForTheRigThatNobodyNamed(t *testing.T) {
+	c := tuitest.New(tuitest.Fleet(7))
+	out := plainly(t, c, options(), "shrink", "shop", "ops", "", "", "no")
+	if !strings.Contains(out, "Rig?") || !strings.Contains(out, "in a shell: rig shrink shop") {
+		t.Errorf("nothing named:\n%s", out)
+	}
+	out = plainly(t, tuitest.New(tuitest.Fleet(7)), options(), "shrink ops-shell", "", "", "", "no")
+	if strings.Contains(out, "Rig?") || !strings.Contains(out, "Pod?  Offered: ops") || !strings.Contains(out, "in a shell: rig shrink shop") {
+		t.Errorf("a seat named:\n%s", out)
+	}
+}
