@@ -54,7 +54,7 @@ func (b *builder) attention(f *Fleet) []AttentionItem {
 	}
 	if f.Live && f.Server.State == Unknown {
 		items = append(items, AttentionItem{
-			Key: AttnServer, Class: AttnServer, Weight: 100, Since: b.in.Now.Truncate(time.Hour),
+			Key: AttnServer, Class: AttnServer, Weight: 100, Since: b.in.Unseen,
 			Reason: "tmux does not answer: " + f.Server.Why, Remedy: "rig doctor",
 		})
 	}
@@ -100,7 +100,7 @@ func (b *builder) acknowledge(it *AttentionItem) {
 	if !ok || (!a.Until.IsZero() && !a.Until.After(b.in.Now)) {
 		return
 	}
-	if it.Class == AttnWaiting && it.Since.After(a.At.Add(ackSlack)) {
+	if (it.Class == AttnWaiting || it.Class == AttnServer) && it.Since.After(a.At.Add(ackSlack)) {
 		return
 	}
 	it.Acked, it.Until = cmp.Or(a.By, "somebody"), a.Until

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"errors"
 	"sort"
 	"time"
 )
@@ -9,7 +11,8 @@ import (
 type FleetInput struct {
 	Record   *Record
 	Inv      Inventory
-	Live     bool // Inv was really read
+	Live     bool      // Inv was really read
+	Unseen   time.Time // since when the server does not answer; zero = it never did, or it does
 	Socket   string
 	Console  string              // socket of the server that this process runs in, "" outside tmux
 	Found    []DiscoveredSession // what discoveries saw
@@ -27,13 +30,23 @@ type FleetInput struct {
 	world *world // Record, Inv and Now with an index, where there is one already
 }
 
+// whyUnseen says why tmux could not be read, without what the picture says beside it.
+func whyUnseen(err error) string {
+	e := *AsError(err)
+	e.Op, e.Target = "", ""
+	if errors.Is(e.Err, context.DeadlineExceeded) {
+		e.Err = nil // the message says it
+	}
+	return e.Error()
+}
+
 // BuildFleet makes the picture. It is a pure function: the same input gives the
 // same picture. Revision is left to the caller.
 func BuildFleet(in FleetInput) *Fleet {
 	f := &Fleet{At: in.Now, Live: in.Live, Recent: in.Recent, bySeat: make(map[string]*SeatView, len(in.Record.Seats))}
 	f.Server = ServerView{State: in.Inv.Server, Socket: in.Socket, Epoch: in.Inv.Epoch, Path: in.Inv.Path}
 	if in.Inv.Err != nil {
-		f.Server.Why = in.Inv.Err.Error()
+		f.Server.Why = whyUnseen(in.Inv.Err)
 	}
 	b := newBuilder(&in)
 	f.Rigs = b.rigs()

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -156,6 +157,36 @@ func TestAcknowledgementIsForOneWait(t *testing.T) {
 	in.Now = in.Now.Add(2 * time.Minute)
 	if got := engine.BuildFleet(in).Attention[0].Acked; got != "" {
 		t.Errorf("a wait whose snooze has ended is acknowledged by %q", got)
+	}
+}
+
+// A server that does not answer has been silent since it last did, which only who
+// saw it answer can tell, and an acknowledgement is for one silence.
+func TestASilentServerIsAsOldAsItsSilence(t *testing.T) {
+	in := bigRecord(2)
+	in.Inv = engine.Inventory{Server: engine.Unknown, Err: engine.Errorf(engine.CodeUnavailable, "tmux did not answer within 4s").On("inventory", "/s").Wrap(context.DeadlineExceeded)}
+	item := func() engine.AttentionItem {
+		t.Helper()
+		f := engine.BuildFleet(in)
+		if f.Server.Why != "tmux did not answer within 4s" || len(f.Attention) != 1 || f.Attention[0].Class != engine.AttnServer {
+			t.Fatalf("%q, %+v", f.Server.Why, f.Attention)
+		}
+		return f.Attention[0]
+	}
+	if got := item(); !got.Since.IsZero() {
+		t.Errorf("a silence that was there before is told as %s old", in.Now.Sub(got.Since))
+	}
+	in.Unseen = in.Now.Add(-20 * time.Second)
+	if got := item(); !got.Since.Equal(in.Unseen) {
+		t.Errorf("since %v", got.Since)
+	}
+	in.Record.Acks = []engine.Ack{{Key: engine.AttnServer, By: "ana", At: in.Now.Add(-10 * time.Second)}}
+	if got := item(); got.Acked != "ana" {
+		t.Errorf("acknowledged by %q", got.Acked)
+	}
+	in.Unseen = in.Now.Add(-time.Second)
+	if got := item(); got.Acked != "" {
+		t.Errorf("another silence is acknowledged by %q", got.Acked)
 	}
 }
 

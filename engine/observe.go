@@ -32,6 +32,7 @@ type observer struct {
 	others    others
 	found     []DiscoveredSession
 	live      bool
+	unseen    time.Time // since when the server, which did answer, does not
 	activity  map[string]Activity
 	since     map[string]time.Time
 	usage     map[string]Usage
@@ -159,6 +160,12 @@ func (o *observer) readPanes(ctx context.Context) bool {
 	same := o.live && inv.Server == o.inv.Server && inv.Epoch == o.inv.Epoch && inv.Path == o.inv.Path &&
 		reflect.DeepEqual(inv.Panes, o.inv.Panes)
 	inv.Elsewhere = o.inv.Elsewhere
+	switch {
+	case inv.Server != Unknown:
+		o.unseen = time.Time{}
+	case o.live && o.inv.Server != Unknown:
+		o.unseen = o.e.d.Clock.Now()
+	}
 	o.inv, o.live = inv, true
 	return !same
 }
@@ -319,7 +326,7 @@ func (o *observer) capture(ctx context.Context, probes []*Probe) {
 func (o *observer) picture() (*Fleet, bool) {
 	now := o.e.d.Clock.Now()
 	f := BuildFleet(FleetInput{
-		Record: o.rec, Inv: o.inv, Live: o.live, Socket: o.e.d.Mux.Socket(), Console: o.e.d.Self.Socket, Found: o.found, Activity: o.activity, Since: o.since,
+		Record: o.rec, Inv: o.inv, Live: o.live, Unseen: o.unseen, Socket: o.e.d.Mux.Socket(), Console: o.e.d.Self.Socket, Found: o.found, Activity: o.activity, Since: o.since,
 		Usage: o.usage, Identity: o.identity, Foreign: o.foreign, Dead: o.dead, Undoable: o.undoable, Steps: o.steps, Recent: o.recent, Now: now, world: o.world(now),
 	})
 	if o.recErr != nil {

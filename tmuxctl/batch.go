@@ -28,13 +28,13 @@ func (m *Mux) ask(ctx context.Context, commands [][]string) ([]answer, string, e
 	}
 	if c := m.hub.client(); c != nil {
 		answers, err := c.do(ctx, lines)
+		m.heard(err)
 		if err == nil {
 			return answers, PathControl, nil
 		}
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || m.hung.Load() {
 			return nil, PathControl, asEngine(err)
 		}
-		m.notHeard(err)
 		// The client died under the question; one process asks it again.
 	}
 	if m.hung.Load() {
@@ -43,17 +43,17 @@ func (m *Mux) ask(ctx context.Context, commands [][]string) ([]answer, string, e
 		defer cancel()
 	}
 	answers, err := m.batch(ctx, lines)
-	if err == nil {
-		m.hung.Store(false)
-	}
-	m.notHeard(err)
+	m.heard(err)
 	return answers, PathBatch, err
 }
 
-// notHeard keeps in mind that the server let a question wait for too long.
-func (m *Mux) notHeard(err error) {
+// heard keeps in mind whether the server let the last question wait for too long.
+func (m *Mux) heard(err error) {
 	var te *tmuxError
-	if errors.Is(err, errHung) || errors.As(err, &te) && errors.Is(te.ctx, context.DeadlineExceeded) {
+	switch {
+	case err == nil:
+		m.hung.Store(false)
+	case errors.As(err, &te) && errors.Is(te.ctx, context.DeadlineExceeded):
 		m.hung.Store(true)
 	}
 }

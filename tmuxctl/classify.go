@@ -81,7 +81,11 @@ func asEngine(err error) error {
 	}
 	switch {
 	case te.ctx != nil:
-		return engine.Errorf(ctxCode(te.ctx), "tmux %s did not answer within %s", te.verb, te.took.Round(time.Millisecond)).
+		verb := te.verb + " "
+		if te.verb == "control" || te.verb == "source-file" { // how questions are asked; nobody typed that
+			verb = ""
+		}
+		return engine.Errorf(ctxCode(te.ctx), "tmux %sdid not answer within %s", verb, te.took.Round(100*time.Millisecond)).
 			WithHint("the server on %s may be hung: run `rig doctor`", te.socket).Wrap(te.ctx)
 	case isMissingProgram(te.err):
 		return engine.Errorf(engine.CodeUnavailable, "tmux is not installed or not in PATH").

@@ -214,7 +214,7 @@ func (c *control) do(ctx context.Context, lines []string) ([]answer, error) {
 			return nil, c.cause()
 		}
 	case <-hung.C:
-		c.abort(errHung)
+		c.abort(&tmuxError{verb: "control", err: errHung, ctx: context.DeadlineExceeded, took: hungAfter, socket: c.socket})
 		return nil, c.cause()
 	case <-ctx.Done():
 		return nil, &tmuxError{verb: "control", err: ctx.Err(), ctx: ctx.Err(), took: time.Since(began), socket: c.socket}

@@ -18,7 +18,7 @@ const defaultTimeout = 10 * time.Second
 
 // hungTimeout bounds a question while the server is known to hang, so that whoever
 // watches learns of other things meanwhile, and soon of its coming back.
-const hungTimeout = 3 * time.Second
+const hungTimeout = 2 * time.Second
 
 // maxStderr bounds what is kept of an error text.
 const maxStderr = 4096

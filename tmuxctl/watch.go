@@ -281,7 +281,7 @@ func (f *feed) follow(ctx context.Context, c *control) {
 			answers, err := c.do(ctx, []string{probe})
 			if err != nil {
 				// It ended, or the server hangs: then the client would wait for it.
-				f.m.notHeard(err)
+				f.m.heard(err)
 				return
 			}
 			if answers[0].out == last {
