@@ -52,7 +52,7 @@ demo: ## a rig of simulated agents on a private tmux server, and the console on 
 E2E_RACE := TestWalkingPath|TestAgentsComeUpProven|TestConsole|TestHandoverOfAgents|TestFiftyHandoversAtOnce|TestSelfHandover
 
 test: ## go vet, then every test, with -race; a failure does not hide what comes after it
-	@.ci/need go tmux git cc
+	@.ci/need go tmux git cc pgrep
 	go vet $(PACKAGES)
 	@status=0; run() { echo "$$*"; "$$@" || status=1; }; \
 	run go test -race -timeout 40m $$(go list $(PACKAGES) | grep -v '^rig/cmd/rig$$'); \
