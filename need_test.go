@@ -213,8 +213,8 @@ func TestWhatIsMissingIsInstalledOrTold(t *testing.T) {
 		ok        bool
 		says      []string
 	}{
-		{name: "root", uid: "0", tmux: "tmux 3.3a", ok: true, says: []string{"installing: tmux gcc libc6-dev", "apt-get install -y"}},
-		{name: "another user", uid: "1000", says: []string{"here: none", "by hand: sudo apt-get install tmux gcc libc6-dev", "Nothing was built"}},
+		{name: "root", uid: "0", tmux: "tmux 3.3a", ok: true, says: []string{"installing: tmux gcc libc6-dev procps", "apt-get install -y"}},
+		{name: "another user", uid: "1000", says: []string{"here: none", "by hand: sudo apt-get install tmux gcc libc6-dev procps", "Nothing was built"}},
 		{name: "root, and the system's is too old", uid: "0", tmux: "tmux 3.1c", says: []string{"installing: tmux", "3.2a or newer (here: tmux 3.1c)"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -223,8 +223,8 @@ func TestWhatIsMissingIsInstalledOrTold(t *testing.T) {
 			b.program("id", "echo "+c.uid)
 			b.program("apt-get", fmt.Sprintf(`echo "apt-get $*"
 [ "$1" = install ] || exit 0
-for p in tmux cc; do printf '#!/usr/bin/env bash\necho "%s"\n' >%[2]s/$p; chmod +x %[2]s/$p; done`, c.tmux, b.bin))
-			out, ok := b.need("tmux", "cc")
+for p in tmux cc pgrep; do printf '#!/usr/bin/env bash\necho "%s"\n' >%[2]s/$p; chmod +x %[2]s/$p; done`, c.tmux, b.bin))
+			out, ok := b.need("tmux", "cc", "pgrep")
 			if ok != c.ok {
 				t.Fatal(out)
 			}
