@@ -151,6 +151,9 @@ func TestPlainRecap(t *testing.T) {
 	if _, _, done := c.Did(); len(done) != 1 || done[0] != "context recap-write dev-impl@shop" {
 		t.Errorf("applied %v:\n%s", done, out)
 	}
+	if strings.Contains(out, "recap_written") {
+		t.Errorf("what was done is said twice:\n%s", out)
+	}
 	for _, want := range []string{"Draft file?", "Text? Markdown;", "Offered: 10 lines, 152 bytes", "a single . ends it", "- The cart is renamed in four files", "in a shell: rig context recap-write --seat dev-impl@shop --file -", "recap written", "path: /home/ana"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not said:\n%s", want, out)

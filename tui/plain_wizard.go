@@ -323,7 +323,11 @@ func (p *plain) receipt(r *engine.Receipt, err error) {
 		p.say("%s: %s, operation %s", lookOp(r.Operation.State).word, clean(r.Outcome), clean(r.Operation.ID))
 		for _, s := range r.Seats {
 			word, _ := receiptWord(s)
-			p.say("  %s: %s", clean(s.Seat), joinWords(", ", word, clean(s.Action)))
+			done := clean(s.Action)
+			if whyText(done) == word { // said already
+				done = ""
+			}
+			p.say("  %s: %s", clean(s.Seat), joinWords(", ", word, done))
 			for _, r := range evidenceRows(unsaid(s)) {
 				p.say("    %s", joinWords(": ", r.label, r.text))
 			}

@@ -271,3 +271,19 @@ func TestRigsWithADecisionStandFirst(t *testing.T) {
 		t.Errorf("the wizard stands on %s, the cursor on %s", f.value(), here)
 	}
 }
+
+// Before anybody looked, rigs that run whole stand last in the wizard.
+func TestWholeRigsStandLastInTheRestoreWizard(t *testing.T) {
+	f := tuitest.Fleet(40)
+	first, n := &f.Rigs[0], len(f.Rigs)
+	first.Running = len(first.Seats)
+	d := drive(t, f, options())
+	d.keys("R")
+	ask := d.m.wizard().fields[0]
+	if last := f.Rigs[n-1]; last.Running != len(last.Seats) || ask.choices[n-1].Value != last.Name {
+		t.Errorf("the last of %+v", ask.choices)
+	}
+	if ask.choices[n-2].Value != first.Name || ask.value() != first.Name || ask.choices[0].Value != f.Rigs[1].Name {
+		t.Errorf("%s of %+v", ask.value(), ask.choices)
+	}
+}

@@ -36,7 +36,7 @@ func recapDef() wizardDef {
 func recapFields(m *Model, s subject) []*field {
 	file := &field{
 		id: "file", label: "Draft file", empty: "none: the text below is the recap",
-		help: "path of a Markdown file; " + m.reg.hint("field-next") + " goes on to the text, which begins as the present recap",
+		help: "path of a Markdown file, taken in place of the text below, which begins as the present recap",
 	}
 	note := &field{id: "text", label: "Text", kind: fieldLines, help: "Markdown; the sections are addressed by their headings, so no two may have the same"}
 	file.check = func(string) string {

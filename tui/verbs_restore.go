@@ -31,10 +31,16 @@ func restoreDef() wizardDef {
 }
 
 // restoreRigField asks for a rig as rigField does, in the order of the Restore screen,
-// where that has looked already: what has something to decide stands first.
+// where that has looked already: what has something to decide stands first. Of what
+// nobody looked at, rigs that run whole stand last: there is nothing to bring back.
 func restoreRigField(m *Model, s subject) *field {
 	f := rigField(m, s)
 	chosen, rank := f.value(), map[string]int{}
+	for i := range m.fleet.Rigs {
+		if r := &m.fleet.Rigs[i]; r.Running == len(r.Seats) {
+			rank[r.Name] = 1
+		}
+	}
 	report := m.restoreScreen().report
 	for _, r := range report.Rigs {
 		rank[r.Rig] = urgency(r) - urgencies

@@ -300,6 +300,21 @@ var mutants = []mutant{
 		"Prompt: r.e.redactPrompt(st.Prompt)", "Prompt: st.Prompt",
 		engineTests, "TestAnOpeningPromptIsRedacted",
 	},
+	{
+		"a recap that is shown is redacted", "engine/textdiff.go",
+		"if e.d.RedactScreen != nil {", "if e.d.RedactScreen != nil && false {",
+		engineTests, "TestARecapIsPlannedWrittenAndKept",
+	},
+	{
+		"what a seat wrote is on no record", "engine/plan.go",
+		"Texts []TextChange `json:\"-\"`", "Texts []TextChange `json:\"texts\"`",
+		engineTests, "TestARecapIsPlannedWrittenAndKept",
+	},
+	{
+		"a recap that is not recorded is taken back", "engine/recap.go",
+		"StepRecapWrite: {do: doRecapWrite, undo: undoRecapWrite, probe: probeRecapWrite},", "StepRecapWrite: {do: doRecapWrite, probe: probeRecapWrite},",
+		engineTests, "TestARecapThatIsNotRecordedIsNotThere",
+	},
 	// What is learned late.
 	{
 		"a stranger's id is not learned", "engine/learn_id.go",
