@@ -240,7 +240,7 @@ var mutants = []mutant{
 	},
 	{
 		"a dry run is not applied", "cmd/rig/mutate.go",
-		"\tif m.dryRun {\n\t\treturn c.showPlan(p)\n\t}", "\tif m.dryRun {\n\t\t_ = c.showPlan(p)\n\t}",
+		"\tif m.dryRun {\n\t\treturn c.showPlan(p, m.more(p, nil))\n\t}", "\tif m.dryRun {\n\t\t_ = c.showPlan(p, m.more(p, nil))\n\t}",
 		"./cmd/rig", "TestSeatDryRunsLeaveNoTrace",
 	},
 	{
