@@ -30,9 +30,9 @@ func runProgram(ctx context.Context, c engine.Console, opt Options, options ...t
 		return err
 	}
 	g := &guard{}
-	// Frames are flushed on a clock: at 120 a second a key waits half as long as at
-	// the library's 60, and a screen that does not change still writes nothing.
-	p := tea.NewProgram(guarded{m, g}, append(options, tea.WithContext(ctx), tea.WithFPS(120))...)
+	paced := &pacer{}
+	p := tea.NewProgram(guarded{m, g, paced}, append(options, tea.WithContext(ctx), tea.WithFPS(flushesPerSecond))...)
+	paced.clock = func() resetter { return flushClock(p) }
 	if opt.TrueColour != nil {
 		go func() {
 			if opt.TrueColour(ctx) {
@@ -117,8 +117,9 @@ func (g *guard) failure() (report, stack string) {
 // guarded is the console behind a guard: whatever panics in Update, View or a
 // command ends the program in order.
 type guarded struct {
-	m tea.Model
-	g *guard
+	m    tea.Model
+	g    *guard
+	pace *pacer
 }
 
 // Init starts the console.
@@ -129,6 +130,7 @@ func (s guarded) Init() (cmd tea.Cmd) {
 
 // Update passes a message on.
 func (s guarded) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	s.pace.saw(msg)
 	return s, s.safe(s.update(msg))
 }
 
@@ -140,6 +142,7 @@ func (s guarded) update(msg tea.Msg) (cmd tea.Cmd) {
 
 // View draws the console; after a panic, nothing.
 func (s guarded) View() (v tea.View) {
+	defer s.pace.drew()
 	if report, _ := s.g.failure(); report != "" {
 		return tea.NewView("")
 	}

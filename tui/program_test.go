@@ -190,7 +190,7 @@ func TestPanicInAScreenLeavesACleanTerminal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := tea.NewProgram(guarded{failing{m, where, &atomic.Bool{}}, g}, tea.WithInput(r), tea.WithOutput(out), tea.WithWindowSize(120, 40), tea.WithoutSignals(), tea.WithContext(t.Context()))
+		p := tea.NewProgram(guarded{failing{m, where, &atomic.Bool{}}, g, &pacer{}}, tea.WithInput(r), tea.WithOutput(out), tea.WithWindowSize(120, 40), tea.WithoutSignals(), tea.WithContext(t.Context()))
 		g.quit = func() { go p.Quit() }
 		done := make(chan error, 1)
 		go func() { _, err := p.Run(); done <- err }()
@@ -256,7 +256,7 @@ func TestGuardEndsTheProgramOnce(t *testing.T) {
 	for _, where := range []string{"Update", "View"} {
 		quits := 0
 		g := &guard{quit: func() { quits++ }}
-		s := guarded{panics{where}, g}
+		s := guarded{panics{where}, g, &pacer{}}
 		for range 3 {
 			s.Update(tea.KeyPressMsg{Code: 'x'})
 			s.View()
