@@ -179,6 +179,9 @@ func program(name string, k check, argv, install []string) setupItem {
 		it.Command = k.Hint
 		return it
 	}
+	if _, err := exec.LookPath(argv[0]); err != nil {
+		it.What += "; the command needs " + argv[0] + ", which is not here either"
+	}
 	if slices.Contains(install, name) {
 		it.State = "missing"
 		it.do = func(ctx context.Context) error {
