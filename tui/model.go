@@ -250,7 +250,7 @@ func (m *Model) setFleet(f *engine.Fleet) tea.Cmd {
 			delete(m.frames, id)
 		}
 	}
-	cmds := []tea.Cmd{m.ring(f)}
+	cmds := []tea.Cmd{m.ring(f), m.askColours()}
 	for _, s := range m.screens {
 		cmds = append(cmds, s.refresh(m))
 	}
@@ -258,6 +258,22 @@ func (m *Model) setFleet(f *engine.Fleet) tea.Cmd {
 		cmds = append(cmds, o.update(m, pictureMsg{}))
 	}
 	return tea.Batch(cmds...)
+}
+
+// askColours asks once, and only when the first picture of what runs is there, the
+// tmux around for 24-bit colours. Who wants no colours is not given more of them.
+func (m *Model) askColours() tea.Cmd {
+	ask, ctx := m.opt.TrueColour, m.ctx
+	if ask == nil || !m.fleet.Live || m.profile != colorprofile.ANSI && m.profile != colorprofile.ANSI256 {
+		return nil
+	}
+	m.opt.TrueColour = nil
+	return func() tea.Msg {
+		if ask(ctx) {
+			return tea.CapabilityMsg{Content: "RGB"} // as if the terminal had said so
+		}
+		return nil
+	}
 }
 
 func (m *Model) setFrames(frames []engine.PaneFrame) {

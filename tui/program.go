@@ -33,13 +33,6 @@ func runProgram(ctx context.Context, c engine.Console, opt Options, options ...t
 	paced := &pacer{}
 	p := tea.NewProgram(guarded{m, g, paced}, append(options, tea.WithContext(ctx), tea.WithFPS(flushesPerSecond))...)
 	paced.clock = func() resetter { return flushClock(p) }
-	if opt.TrueColour != nil {
-		go func() {
-			if opt.TrueColour(ctx) {
-				p.Send(tea.CapabilityMsg{Content: "RGB"}) // as if the terminal had answered
-			}
-		}()
-	}
 	g.quit = func() { go p.Quit() } // not from within the loop that would have to take it
 	_, err = p.Run()
 	if report, stack := g.failure(); report != "" {

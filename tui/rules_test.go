@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"reflect"
@@ -291,6 +292,28 @@ func TestThemeFollowsTheTerminal(t *testing.T) {
 					t.Fatalf("a colour on a terminal without colours: %q", l)
 				}
 			}
+		}
+	}
+}
+
+// The tmux around is asked for 24-bit colours once, and only for a terminal that
+// shows colours at all.
+func TestColoursAreAskedForOnce(t *testing.T) {
+	for profile, want := range map[colorprofile.Profile]int{
+		colorprofile.ANSI256: 1, colorprofile.ANSI: 1, colorprofile.ASCII: 0, colorprofile.NoTTY: 0, colorprofile.TrueColor: 0,
+	} {
+		asked := 0
+		o := options()
+		o.TrueColour = func(context.Context) bool { asked++; return true }
+		d := drive(t, tuitest.Fleet(7), o)
+		d.send(tea.ColorProfileMsg{Profile: profile})
+		for range 3 {
+			f := *tuitest.Fleet(7)
+			f.Revision = d.m.fleet.Revision + 1
+			d.send(fleetMsg{&f})
+		}
+		if asked != want {
+			t.Errorf("with profile %v it was asked %d times, want %d", profile, asked, want)
 		}
 	}
 }
