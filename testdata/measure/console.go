@@ -149,6 +149,25 @@ func (c *console) painted(text string) time.Duration {
 	return 0
 }
 
+// shows waits until text stands on the screen and gives the time from the start until then.
+func (c *console) shows(ctx context.Context, text string, limit time.Duration) (time.Duration, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for {
+		_, more := c.count()
+		if took := c.painted(text); took > 0 {
+			return took, nil
+		}
+		select {
+		case <-more:
+		case <-c.done:
+			return 0, fmt.Errorf("the console ended by itself: %q", c.tail())
+		case <-ctx.Done():
+			return 0, fmt.Errorf("the console never showed the rig: %q", c.tail())
+		}
+	}
+}
+
 // tail is the end of what was drawn, for messages.
 func (c *console) tail() string {
 	c.mu.Lock()
