@@ -15,7 +15,7 @@ import (
 // when something was drawn, faster while somebody types, and rests otherwise.
 const (
 	flushesPerSecond = 120 // the library's own most
-	paceTyped        = 4 * time.Millisecond
+	paceTyped        = 6 * time.Millisecond
 	paceDrawn        = time.Second / flushesPerSecond
 	paceRest         = 250 * time.Millisecond // what the library sends of its own waits so long
 	holdTyped        = time.Second            // how long somebody who typed may type again
