@@ -95,6 +95,35 @@ func TestForkNeverKeepsTheParentsToken(t *testing.T) {
 	}
 }
 
+// TestAFreshSuccessorNeverHoldsItsPredecessorsConversation: whatever a client seems to write at its start, a fresh one has an id
+// that no occupant of the seat had. The predecessor's is looked past, and alone it is no proof.
+func TestAFreshSuccessorNeverHoldsItsPredecessorsConversation(t *testing.T) {
+	for name, first := range map[string]int{"for a moment": 2, "for good": 1 << 30} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+			defer b.close(t)
+			b.run(t, upRequest())
+			before := b.token(t, "dev.m0")
+			asked := 0
+			b.rt[engine.RuntimeClaude].Named = func(p engine.Probe) engine.Identity {
+				id := p.Session.Token
+				if asked++; asked <= first {
+					id = engine.NewResumeToken(before)
+				}
+				return engine.Identity{Token: id, Proven: true, Provenance: engine.ProvenanceHook, Why: "a file it has open"}
+			}
+			rec := b.run(t, handoverRequest("dev.m0", "fresh"))
+			after := b.token(t, "dev.m0")
+			switch {
+			case first == 2 && (!rec.OK || after == before || after == ""):
+				t.Errorf("%+v; the successor holds %q, the predecessor %q", rec, after, before)
+			case first > 2 && (rec.OK || after != before || b.seat(t, "dev.m0").Generation != 1 || !strings.Contains(fmt.Sprint(rec.Error), "earlier occupant")):
+				t.Errorf("%+v; the seat is of generation %d", rec, b.seat(t, "dev.m0").Generation)
+			}
+		})
+	}
+}
+
 // token gives the raw token of a seat's current occupant.
 func (b *bench) token(tb testing.TB, logical string) string {
 	tb.Helper()

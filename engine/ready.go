@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 )
@@ -200,12 +201,29 @@ func doIdentify(ctx context.Context, r *run, s Step) (Evidence, error) {
 				return Evidence{"proven": false}, err
 			}
 			l.identity, l.screen = rt.Identify(ctx, p), p.Screen
+			if _, fresh := st.Start.(StartFresh); fresh && l.identity.Proven && r.hadBefore(ctx, seat, l) {
+				l.identity = Identity{Why: "what was found is the conversation of an earlier occupant"}
+			}
 		}
 		if l.identity.Proven || wait.Err() != nil {
 			break
 		}
 	}
 	return r.judgeIdentity(s, st, l)
+}
+
+// hadBefore reports whether the conversation that was found is on record as that of
+// another occupant of the seat: a fresh start has one of its own. What cannot be read
+// counts as had: nothing is stored on a guess.
+func (r *run) hadBefore(ctx context.Context, seat Seat, l *launched) bool {
+	var all []Session
+	err := r.e.d.Store.Read(ctx, func(tx Reader) (err error) {
+		all, err = tx.Sessions(seat.ID)
+		return err
+	})
+	return err != nil || slices.ContainsFunc(all, func(s Session) bool {
+		return s.ID != l.session.ID && SameNativeID(s.Token.Reveal(), l.identity.Token.Reveal())
+	})
 }
 
 // judgeIdentity compares what was found with what was asked for.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -61,14 +62,13 @@ func TestKeptStatementsAreNotShared(t *testing.T) {
 		for inner.Next() {
 			n++
 		}
-		if err := inner.Err(); err != nil || n != 5 {
+		if err := errors.Join(inner.Err(), inner.Close()); err != nil || n != 5 { //nolint:sqlclosecheck // in the loop
 			t.Fatalf("the inner query gave %d rows: %v", n, err)
 		}
-		inner.Close()
 		seen++
 	}
-	if seen != 5 {
-		t.Errorf("%d rows", seen)
+	if err := outer.Err(); err != nil || seen != 5 {
+		t.Errorf("%d rows: %v", seen, err)
 	}
 }
 
@@ -127,8 +127,9 @@ func TestKeptStatementsFollowTheFile(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := a.QueryContext(gone, read, 2); err == nil {
-		t.Error("a question whose asker has left was answered")
+	var n int
+	if err := a.QueryRowContext(gone, read, 2).Scan(&n); !errors.Is(err, context.Canceled) {
+		t.Errorf("a question whose asker has left: %v", err)
 	}
 	if got := row(3); got != "2 <nil> x" {
 		t.Errorf("after a cancelled one: %s", got)

@@ -195,7 +195,7 @@ func (c *Codex) thread(p engine.Probe) (t codexThread, ok bool, why string) {
 	t = codexThread{pid: tree[0].PID, start: tree[0].Start, locks: locks, looked: p.Now}
 	why = "the process holds no conversation of " + home + " open"
 	for _, proc := range tree {
-		files, err := openFiles(proc.PID)
+		files, err := openFiles(proc.PID, under(home))
 		if err != nil {
 			why = "the open files of the process cannot be read"
 			continue
@@ -223,23 +223,38 @@ func (*Codex) due(t codexThread, p engine.Probe) bool {
 	return p.Pane.Activity.IsZero() || !p.Pane.Activity.Before(t.looked.Truncate(time.Second))
 }
 
+// openFile is a file that a process has open.
+type openFile struct {
+	path   string
+	writes bool // it may write there
+	locked bool // it holds the file's lock
+}
+
+// under asks for the open files of a Codex home.
+func under(home string) func(path string) bool {
+	root := transcript.RealDir(home) + string(filepath.Separator)
+	return func(path string) bool { return strings.HasPrefix(path, root) }
+}
+
 // threadOf reads the conversation from open files: the writer lock names it from
-// the launch on, the rollout from the first prompt on. A client that holds
-// several locks gives no answer.
-func threadOf(files []string, home string) (id, rollout string) {
+// the launch on, the rollout from the first prompt on. Only a lock that is held and
+// a rollout that is written count: a client that starts looks into the files of other
+// conversations, its predecessor's too, and for that moment has them open (seen with
+// 0.171). A client that holds several locks gives no answer.
+func threadOf(files []openFile, home string) (id, rollout string) {
 	real := transcript.RealDir(home)
 	locks := map[string]bool{}
 	rollouts := map[string]string{}
 	for _, f := range files {
-		dir, name := filepath.Split(f)
-		if filepath.Clean(dir) == filepath.Join(real, lockDir) {
+		dir, name := filepath.Split(f.path)
+		if f.locked && filepath.Clean(dir) == filepath.Join(real, lockDir) {
 			if stem, ok := strings.CutSuffix(name, ".lock"); ok && validToken(engine.RuntimeCodex, stem) == nil {
 				locks[stem] = true
 			}
 		}
-		if strings.HasPrefix(f, filepath.Join(real, "sessions")+"/") && strings.HasPrefix(name, "rollout-") && strings.HasSuffix(name, ".jsonl") {
+		if f.writes && strings.HasPrefix(f.path, filepath.Join(real, "sessions")+"/") && strings.HasPrefix(name, "rollout-") && strings.HasSuffix(name, ".jsonl") {
 			if stem := strings.TrimSuffix(name, ".jsonl"); len(stem) > 36 && validToken(engine.RuntimeCodex, stem[len(stem)-36:]) == nil {
-				rollouts[stem[len(stem)-36:]] = f
+				rollouts[stem[len(stem)-36:]] = f.path
 			}
 		}
 	}

@@ -79,13 +79,13 @@ func (c *Codex) Identify(_ context.Context, p engine.Probe) engine.Identity {
 // a rollout of it, a deleted one too: Codex writes it with the first prompt and keeps
 // it open from then on.
 func (c *Codex) unwritten(t codexThread, home string) bool {
-	files, err := openFiles(t.pid)
+	files, err := openFiles(t.pid, under(home))
 	if err != nil {
 		return false
 	}
 	id, _ := threadOf(files, home)
 	sessions := filepath.Join(transcript.RealDir(home), "sessions") + string(filepath.Separator)
-	if !engine.SameNativeID(id, t.id) || slices.ContainsFunc(files, func(f string) bool { return strings.HasPrefix(f, sessions) }) {
+	if !engine.SameNativeID(id, t.id) || slices.ContainsFunc(files, func(f openFile) bool { return f.writes && strings.HasPrefix(f.path, sessions) }) {
 		return false
 	}
 	loc, err := findCodex(home, t.id)

@@ -16,7 +16,7 @@ func codexProbe(t testing.TB, home string, files ...string) engine.Probe {
 	t.Helper()
 	p := claudeProbe(t, home)
 	p.Seat.Runtime = engine.RuntimeCodex
-	argv := []string{"/bin/sh", "-c", "for f; do eval \"exec $n<> \\\"$f\\\"\"; n=$((n+1)); done; exec sleep 600", "sh"}
+	argv := []string{"/bin/sh", "-c", "for f; do eval \"exec $n<> \\\"$f\\\"\"; case $f in *.lock) ! command -v flock || flock -xn $n ;; esac; n=$((n+1)); done; exec sleep 600", "sh"}
 	script := "n=3; " + argv[2]
 	argv[2] = script
 	for _, f := range files {

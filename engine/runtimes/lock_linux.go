@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// lockHolder gives the pid of a process that has the file open, 0 for none. A
-// lock file that a killed client left behind has no holder. Processes of other
+// lockHolder gives the pid of a process that holds the lock, 0 for none. A lock file
+// that a killed client left behind has no holder, and who only looks at it is none. Processes of other
 // users cannot be looked into; they would need our permission to write there. An
 // error means that nobody knows.
 func lockHolder(path string) (int, error) {
@@ -28,15 +28,12 @@ func lockHolder(path string) (int, error) {
 		if err != nil {
 			continue
 		}
-		files, err := openFiles(pid)
+		files, err := openFiles(pid, func(f string) bool { return f == path || sameName(f, path) })
 		if err != nil {
 			continue
 		}
 		for _, f := range files {
-			if f != path && !sameName(f, path) {
-				continue
-			}
-			if st, err := os.Stat(f); err == nil && os.SameFile(st, want) {
+			if st, err := os.Stat(f.path); err == nil && f.locked && os.SameFile(st, want) {
 				return pid, nil
 			}
 		}

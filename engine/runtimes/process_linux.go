@@ -138,21 +138,44 @@ func argvOf(pid int) []string {
 	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
 }
 
-// openFiles lists the paths of a process's open files. An error means that they
-// cannot be known, not that there are none.
-func openFiles(pid int) ([]string, error) {
-	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
-	entries, err := os.ReadDir(dir)
+// openFiles gives the files that a process has open and that are asked for. A name
+// alone proves little: clients read each other's files.
+func openFiles(pid int, of func(path string) bool) ([]openFile, error) {
+	dir := "/proc/" + strconv.Itoa(pid)
+	entries, err := os.ReadDir(dir + "/fd")
 	if err != nil {
 		return nil, err
 	}
-	var out []string
+	var out []openFile
 	for _, e := range entries {
-		if target, err := os.Readlink(filepath.Join(dir, e.Name())); err == nil && strings.HasPrefix(target, "/") {
-			out = append(out, target)
+		target, err := os.Readlink(filepath.Join(dir, "fd", e.Name()))
+		if err != nil || !strings.HasPrefix(target, "/") || !of(target) {
+			continue
 		}
+		info, err := os.ReadFile(filepath.Join(dir, "fdinfo", e.Name()))
+		if err != nil {
+			continue // closed since
+		}
+		out = append(out, openedAs(target, string(info)))
 	}
 	return out, nil
+}
+
+// openedAs reads how a file is open from its fdinfo, as proc(5) has it: the flags in
+// octal, and a line for each lock that is held through this opening.
+func openedAs(path, info string) openFile {
+	f := openFile{path: path}
+	for line := range strings.Lines(info) {
+		key, value, _ := strings.Cut(line, ":")
+		switch key {
+		case "flags":
+			flags, err := strconv.ParseUint(strings.TrimSpace(value), 8, 64)
+			f.writes = err == nil && flags&uint64(os.O_RDWR|os.O_WRONLY) != 0
+		case "lock":
+			f.locked = f.locked || strings.Contains(value, " WRITE ")
+		}
+	}
+	return f
 }
 
 // bootID is new with every boot.

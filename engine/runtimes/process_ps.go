@@ -95,15 +95,23 @@ func argvOf(pid int) []string {
 	return strings.Fields(out)
 }
 
-func openFiles(pid int) ([]string, error) {
-	out, err := run("lsof", "-Fn", "-p", strconv.Itoa(pid))
+// openFiles asks lsof which files a process has open, of those that are asked for. It
+// does not tell every kind of lock, so who may write counts as who holds one.
+func openFiles(pid int, of func(path string) bool) ([]openFile, error) {
+	out, err := run("lsof", "-Fan", "-p", strconv.Itoa(pid))
 	if err != nil {
 		return nil, err
 	}
-	var files []string
+	var files []openFile
+	writes := false
 	for _, row := range strings.Split(out, "\n") {
-		if strings.HasPrefix(row, "n/") {
-			files = append(files, row[1:])
+		switch {
+		case strings.HasPrefix(row, "f"):
+			writes = false
+		case strings.HasPrefix(row, "a"):
+			writes = row == "aw" || row == "au"
+		case strings.HasPrefix(row, "n/") && of(row[1:]):
+			files = append(files, openFile{path: row[1:], writes: writes, locked: writes})
 		}
 	}
 	return files, nil
