@@ -73,6 +73,29 @@ func TestOwnKeysReachFooterHelpAndDispatch(t *testing.T) {
 	d.has("^f")
 }
 
+// A motion pressed while nothing is drawn yet is made in the first picture.
+func TestMotionsAheadOfTheFirstPicture(t *testing.T) {
+	d := drive(t, nil, options())
+	for range 2 * maxAhead {
+		d.keys("k")
+	}
+	if n := len(d.m.ahead); n != maxAhead {
+		t.Errorf("%d motions are kept, want %d", n, maxAhead)
+	}
+	d.m.ahead = nil
+	d.keys("G", "k")
+	f := tuitest.Fleet(7)
+	d.send(fleetMsg{f})
+	seats := f.Seats()
+	if got, want := d.m.screens[d.m.cur].subject(d.m).copy, seats[len(seats)-2].Address; got != want {
+		t.Errorf("the cursor is on %q, want %q", got, want)
+	}
+	d.send(fleetMsg{f})
+	if got, want := d.m.screens[d.m.cur].subject(d.m).copy, seats[len(seats)-2].Address; got != want {
+		t.Errorf("moved once more, to %q from %q", got, want)
+	}
+}
+
 // Help and palette are made from the registry: every action of a screen is in
 // its help, and every action of any screen in the palette.
 func TestHelpAndPaletteHoldEveryAction(t *testing.T) {

@@ -50,6 +50,8 @@ type Model struct {
 
 	papersAsked int // number of the request for what a seat has to read; 0 = none
 
+	ahead []move // pressed before there was a picture to move in
+
 	// after makes a command that answers after a time; tests put their own clock
 	// here.
 	after func(d time.Duration, answer func(time.Time) tea.Msg) tea.Cmd
@@ -256,6 +258,12 @@ func (m *Model) setFleet(f *engine.Fleet) tea.Cmd {
 	}
 	for _, o := range m.overlays {
 		cmds = append(cmds, o.update(m, pictureMsg{}))
+	}
+	ahead := m.ahead
+	m.ahead = nil
+	for _, d := range ahead {
+		m.screens[m.cur].settle(m)
+		cmds = append(cmds, m.screens[m.cur].move(m, d))
 	}
 	return tea.Batch(cmds...)
 }

@@ -102,10 +102,20 @@ func (m *Model) onPaste(text string) tea.Cmd {
 	return nil
 }
 
-// move moves the cursor of what has the keys.
+// maxAhead bounds what a key held from the start leaves to be done.
+const maxAhead = 64
+
+// move moves the cursor of what has the keys. What is pressed before the first
+// picture is done in it.
 func (m *Model) move(d move) tea.Cmd {
 	if top := m.top(); top != nil {
 		return top.move(m, d)
+	}
+	if m.fleet == nil {
+		if len(m.ahead) < maxAhead {
+			m.ahead = append(m.ahead, d)
+		}
+		return nil
 	}
 	return m.screens[m.cur].move(m, d)
 }

@@ -60,8 +60,8 @@ func (s *screen) marker() (revision int, name string) {
 func (s *screen) on(name string) {
 	s.w.t.Helper()
 	s.w.eventually("the screen is "+name, func() (bool, string) {
-		_, at := s.marker()
-		return at == name, at + "\n" + s.look()
+		r, at := s.marker()
+		return r > 0 && at == name, at + "\n" + s.look()
 	})
 }
 
