@@ -39,7 +39,7 @@ func (w *world) seats(b *testing.B, n int) {
 		fmt.Fprintf(&script, "new-session -d -s 'dev-m%d@big' -x 160 -y 48 -- sleep 100000 ; set-option -p -t '=dev-m%d@big:' @rig_seat 's%04d' ; set-option -p -t '=dev-m%d@big:' @rig_gen 1\n", i, i, i, i)
 	}
 	w.tmux("start-server", ";", "source-file", w.write("seats.conf", script.String()))
-	panes := strings.Split(w.tmux("list-panes", "-a", "-F", "#{@rig_seat} #{pane_id} #{pane_pid} #{pid}:#{start_time}"), "\n")
+	panes := strings.Split(w.tmux("list-panes", "-a", "-F", "#{@rig_seat} #{pane_id} #{pane_pid} #{pid}-#{start_time}"), "\n")
 	db, err := store.Open(filepath.Join(w.dir, "rig", "rig.db"))
 	if err != nil {
 		b.Fatal(err)
@@ -53,8 +53,8 @@ func (w *world) seats(b *testing.B, n int) {
 		if err := tx.InsertPod(engine.Pod{ID: "p", RigID: "r", Name: "dev", Label: "Development"}); err != nil {
 			return err
 		}
-		for i, line := range panes {
-			if err := insertSeat(tx, i, line, w.project, now); err != nil {
+		for _, line := range panes { // sorted by session name, not by number
+			if err := insertSeat(tx, line, w.project, now); err != nil {
 				return err
 			}
 		}
@@ -63,12 +63,19 @@ func (w *world) seats(b *testing.B, n int) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	var doc struct {
+		Totals struct{ Running int } `json:"totals"`
+	}
+	// A look at seats that are lost is another look, and a slower one.
+	if w.into(&doc, "ps"); doc.Totals.Running != n {
+		b.Fatalf("%d of %d seats are running", doc.Totals.Running, n)
+	}
 }
 
-func insertSeat(tx engine.Tx, i int, row, cwd string, now time.Time) error {
+func insertSeat(tx engine.Tx, row, cwd string, now time.Time) error {
 	f := strings.Fields(row)
-	var pid int
-	if _, err := fmt.Sscan(f[2], &pid); err != nil {
+	var i, pid int
+	if _, err := fmt.Sscanf(f[0]+" "+f[2], "s%d %d", &i, &pid); err != nil {
 		return err
 	}
 	seat := engine.Seat{
