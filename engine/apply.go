@@ -147,7 +147,7 @@ func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgre
 			moved, asked = e.ownerDead(owner), began
 		}
 		if moved {
-			op, steps, err := e.Operation(ctx, opID)
+			op, steps, err := e.operation(ctx, opID, progress != nil)
 			if err == nil { // else the next look tries again: a change is told once
 				seen, owner = now, op.Owner
 				if progress != nil {
@@ -191,11 +191,16 @@ const (
 // Operation gives an operation with its journal. An operation whose owner is
 // proven dead reads as unfinished.
 func (e *Engine) Operation(ctx context.Context, id string) (Operation, []OperationStep, error) {
+	return e.operation(ctx, id, true)
+}
+
+// operation is Operation, without the journal for those who would not look at it.
+func (e *Engine) operation(ctx context.Context, id string, journal bool) (Operation, []OperationStep, error) {
 	var op Operation
 	var steps []OperationStep
 	read := func(r Reader) error {
 		var err error
-		if op, err = r.Operation(id); err != nil {
+		if op, err = r.Operation(id); err != nil || !journal {
 			return err
 		}
 		steps, err = r.Steps(id)
