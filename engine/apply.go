@@ -136,10 +136,11 @@ func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgre
 	var seen int64 = -1
 	var owner Owner
 	var asked time.Time // when the owner was last looked for
-	pace, wait := followEvery, time.NewTimer(0)
+	started, wait := e.d.Clock.Now(), time.NewTimer(0)
 	defer wait.Stop()
 	for {
 		began := e.d.Clock.Now()
+		pace := min(max(followEvery, began.Sub(started)/followPart), followMost)
 		now, err := e.d.Store.Changed(ctx)
 		// A process that is killed changes nothing any more, so it is asked for too.
 		moved := err == nil && now != seen
@@ -167,7 +168,7 @@ func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgre
 					WithHint("`rig op show %s` shows how far it came; then `rig op finish %s` or `rig op rollback %s`; its last words, if any, are in logs/op-%s.log of RIG_HOME",
 						op.ID, op.ID, op.ID, op.ID)
 			}
-			pace = min(max(followEvery, followShare*e.d.Clock.Now().Sub(began)), followOwner)
+			pace = min(max(pace, followShare*e.d.Clock.Now().Sub(began)), followOwner)
 		}
 		wait.Reset(pace)
 		select {
@@ -181,9 +182,12 @@ func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgre
 
 // How Follow paces itself. Twenty seats that launch side by side write a few
 // hundred times a second: reading their journal each time would take from them
-// the processor that they need.
+// the processor that they need, and so does asking too often whether it changed.
+// The longer an operation has run, the less a part of that time matters.
 const (
-	followEvery = 5 * time.Millisecond // asking whether the record changed costs next to nothing
+	followEvery = 5 * time.Millisecond
+	followPart  = 40
+	followMost  = 50 * time.Millisecond
 	followOwner = 100 * time.Millisecond
 	followShare = 8 // a pause is this many times as long as the reading before it
 )
