@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -143,14 +144,14 @@ func (e *Engine) refuseHeld(ctx context.Context, p *Plan) error {
 // check refuses a write whose fencing number is no longer the lease's. A lease that
 // cannot be read is not lost: the write fails, and may be tried again.
 func (l *leases) check(tx Tx) error {
+	held, err := tx.LeaseKeys(l.opID, l.fence)
+	if err != nil {
+		return err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, key := range l.keys {
-		held, is, err := lookup(tx.Lease(key))
-		if err != nil {
-			return err
-		}
-		if !is || held.OpID != l.opID || held.Fence != l.fence {
+		if !slices.Contains(held, key) {
 			return Errorf(CodeLeaseLost, "the lease on %s was taken over", key).
 				WithHint("`rig op list` shows who acts on it now")
 		}

@@ -44,6 +44,14 @@ func (t blinkingTx) Lease(key string) (engine.Lease, error) {
 	return t.Tx.Lease(key)
 }
 
+// LeaseKeys implements engine.Reader.
+func (t blinkingTx) LeaseKeys(opID string, fence int64) ([]string, error) {
+	if t.leases != nil && t.leases.Add(-1) >= 0 {
+		return nil, enginetest.ErrInjected
+	}
+	return t.Tx.LeaseKeys(opID, fence)
+}
+
 // blink gives the bench an engine over such a record; from the step that begins so on, the leases cannot be read n times.
 func (b *bench) blink(step engine.StepKind, n int32) {
 	var fails atomic.Int32

@@ -187,6 +187,8 @@ type Reader interface {
 	Steps(opID string) ([]OperationStep, error)
 	Lease(key string) (Lease, error)
 	Leases() ([]Lease, error)
+	// LeaseKeys gives the keys that an operation holds with a fencing number.
+	LeaseKeys(opID string, fence int64) ([]string, error)
 	Events(f EventFilter) ([]Event, error)
 	Discovered(id string) (DiscoveredSession, error)
 	AllDiscovered() ([]DiscoveredSession, error)

@@ -98,6 +98,12 @@ func (v *view) Leases() ([]engine.Lease, error) {
 	return many(v, scanLease, "SELECT "+leaseCols+" FROM leases ORDER BY key")
 }
 
+// LeaseKeys gives the keys that an operation holds with a fencing number.
+func (v *view) LeaseKeys(opID string, fence int64) ([]string, error) {
+	scan := func(row row) (key string, err error) { return key, row.Scan(&key) }
+	return many(v, scan, "SELECT key FROM leases WHERE op_id = ? AND fence = ? ORDER BY key", opID, fence)
+}
+
 // PutLease grants or renews a lease. A fencing number below the stored one comes
 // from an operation that lost it: CodeLeaseLost.
 func (t *txn) PutLease(l engine.Lease) error {

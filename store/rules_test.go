@@ -290,6 +290,16 @@ func TestFencesGrowAndLeasesGoBack(t *testing.T) {
 		if got.OpID != "op1" || !got.ExpiresAt.Equal(epoch.Add(time.Minute)) {
 			t.Errorf("lease %+v", got)
 		}
+		for _, c := range []struct {
+			op    string
+			fence int64
+			keys  int
+		}{{"op1", last, 1}, {"op1", last - 1, 0}, {"op2", last, 0}} {
+			keys, kerr := r.LeaseKeys(c.op, c.fence)
+			if kerr != nil || len(keys) != c.keys || c.keys > 0 && keys[0] != l.Key {
+				t.Errorf("%s with fence %d holds %v, %v", c.op, c.fence, keys, kerr)
+			}
+		}
 		return err
 	})
 	write(t, db, func(tx engine.Tx) error { return tx.DeleteLease(l.Key, "op1") })

@@ -29,13 +29,13 @@ var mutants = []mutant{
 		engineTests, random,
 	},
 	{
-		"a write carries the fencing number", "engine/lease.go",
-		"if !is || held.OpID != l.opID || held.Fence != l.fence {\n\t\t\treturn", "if !is || held.OpID != l.opID {\n\t\t\treturn",
+		"a write carries the fencing number", "store/operations.go",
+		"WHERE op_id = ? AND fence = ?", "WHERE op_id = ? AND 0 <> ?",
 		engineTests, "TestTheDeadDoNotWriteBesideTheirRecovery",
 	},
 	{
 		"a lease that cannot be read is not lost", "engine/lease.go",
-		"held, is, err := lookup(tx.Lease(key))\n\t\tif err != nil {\n\t\t\treturn err\n\t\t}\n\t\tif !is", "held, err := tx.Lease(key)\n\t\tif err != nil",
+		"held, err := tx.LeaseKeys(l.opID, l.fence)\n\tif err != nil {\n\t\treturn err\n\t}", "held, _ := tx.LeaseKeys(l.opID, l.fence)",
 		engineTests, "TestALeaseThatCannotBeReadIsNotLost",
 	},
 	{
