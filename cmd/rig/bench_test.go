@@ -19,7 +19,7 @@ import (
 func buildRig(b testing.TB) string {
 	b.Helper()
 	dir := b.TempDir()
-	for name, from := range map[string]string{"rig": ".", "rig-seat": "../rig-seat"} {
+	for name, from := range map[string]string{"rig": ".", "rig-seat": "../rig-seat", "agentsim": "../../testdata/agentsim"} {
 		cmd := exec.CommandContext(context.Background(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(dir, name), from)
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if out, err := cmd.CombinedOutput(); err != nil {

@@ -22,7 +22,7 @@ func BenchmarkHandover(b *testing.B) {
 		mode, _, _ := strings.Cut(source, ":")
 		b.Run(mode, func(b *testing.B) {
 			w := newWorld(b)
-			w.setenv("RIG_CLAUDE_COMMAND", fmt.Sprintf(`[%q,"agentsim","claude"]`, bin))
+			w.ships(bin)
 			w.must("up", w.spec("bench", "impl:claude-code"))
 			w.must("send", "dev.impl", "remember the codeword is HERON", "--verify")
 			w.must("wait", "dev.impl", "--until", "idle")
@@ -65,7 +65,7 @@ func (w *world) clientStart(b *testing.B, bin string) time.Duration {
 	var all [rounds]time.Duration
 	for i := range rounds {
 		stamp := filepath.Join(w.dir, "began-"+strconv.Itoa(i))
-		script := fmt.Sprintf("date +%%s%%N > '%s'; exec '%s' agentsim claude", stamp, bin)
+		script := fmt.Sprintf("date +%%s%%N > '%s'; exec '%s' claude", stamp, filepath.Join(filepath.Dir(bin), "agentsim"))
 		pid := w.tmux("new-session", "-d", "-s", "alone-"+strconv.Itoa(i), "-x", "160", "-y", "48", "-P", "-F", "#{pane_pid}", "--", script)
 		seen := w.appears(filepath.Join(w.home, ".claude", "sessions", pid+".json"))
 		text, err := os.ReadFile(stamp)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"rig/engine/agentsim"
 	"rig/engine/runtimes"
 )
 
@@ -20,7 +21,7 @@ var hidden = map[string]func(args []string) int{
 	},
 	"seat-exec":  func(args []string) int { return runtimes.Supervise(args, os.Environ()) },
 	"op-exec":    opExec,
-	"agentsim":   simulate,
+	"agentsim":   agentsim.Process,
 	"demo-guard": demoGuard,
 }
 

@@ -91,7 +91,7 @@ func (w *world) clientArgs(ref string) string {
 func (w *world) ships(program string) {
 	w.program = program
 	for kind, name := range map[string]string{"claude": "RIG_CLAUDE_COMMAND", "codex": "RIG_CODEX_COMMAND"} {
-		w.setenv(name, fmt.Sprintf(`[%q,"agentsim",%q]`, program, kind))
+		w.setenv(name, fmt.Sprintf(`[%q,%q]`, filepath.Join(filepath.Dir(program), "agentsim"), kind))
 	}
 }
 

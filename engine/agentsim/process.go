@@ -1,4 +1,4 @@
-package main
+package agentsim
 
 import (
 	"bytes"
@@ -10,12 +10,11 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
-
-	"rig/engine/agentsim"
 )
 
-// simulate runs a stand-in of a client with the real world behind it.
-func simulate(args []string) int {
+// Process runs a stand-in with the real world behind it: args are the client's name
+// and its arguments. It gives the exit code, 2 without a name.
+func Process(args []string) int {
 	if len(args) == 0 {
 		fmt.Fprintln(os.Stderr, "usage: rig agentsim claude|codex [arguments of the client]")
 		return 2
@@ -25,29 +24,29 @@ func simulate(args []string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	return agentsim.Main(args[0], args[1:], agentsim.Env{
+	return Main(args[0], args[1:], Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Vars: os.Environ(), Dir: dir,
-		Now: time.Now, Rand: rand.Reader, Run: simRun, Spawn: simSpawn,
+		Now: time.Now, Rand: rand.Reader, Run: runChild, Spawn: spawnChild,
 	})
 }
 
-func simCommand(ctx context.Context, c agentsim.Child) *exec.Cmd {
+func childCommand(ctx context.Context, c Child) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, c.Argv[0], c.Argv[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env, bytes.NewReader(c.Stdin)
 	return cmd
 }
 
-// simRun runs a child to its end in a group of its own; when ctx ends the whole
+// runChild runs a child to its end in a group of its own; when ctx ends the whole
 // group is killed.
-func simRun(ctx context.Context, c agentsim.Child) (agentsim.Result, error) {
-	cmd := simCommand(ctx, c)
+func runChild(ctx context.Context, c Child) (Result, error) {
+	cmd := childCommand(ctx, c)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()
-	res := agentsim.Result{Stdout: out.Bytes(), Stderr: errs.Bytes()}
+	res := Result{Stdout: out.Bytes(), Stderr: errs.Bytes()}
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
@@ -62,9 +61,9 @@ func simRun(ctx context.Context, c agentsim.Child) (agentsim.Result, error) {
 	return res, err
 }
 
-// simSpawn starts a child in a session of its own and leaves it alone.
-func simSpawn(c agentsim.Child) (int, error) {
-	cmd := simCommand(context.Background(), c)
+// spawnChild starts a child in a session of its own and leaves it alone.
+func spawnChild(c Child) (int, error) {
+	cmd := childCommand(context.Background(), c)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return 0, err
