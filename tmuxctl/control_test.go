@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -289,19 +288,13 @@ func TestControlHungServer(t *testing.T) {
 	f := newFixture(t)
 	events := f.watch()
 	await(t, events, kindConnected)
-	pid := tmuxtest.PID(f.socket)
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
+	resume := tmuxtest.Hang(t, f.socket)
 	ctx, cancel := context.WithTimeout(f.ctx, 300*time.Millisecond)
 	defer cancel()
 	if inv := f.Inventory(ctx); inv.Server != engine.Unknown || inv.Err == nil {
 		t.Errorf("%s, %v", inv.Server, inv.Err)
 	}
-	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	resume()
 	// The late answer must not be taken for the next one.
 	for range 3 {
 		if inv := f.Inventory(f.ctx); inv.Server != engine.Present || len(inv.Panes) != 1 {
@@ -318,11 +311,7 @@ func TestWatchedServerHangs(t *testing.T) {
 	f.create("a")
 	events := f.watch()
 	await(t, events, kindConnected)
-	pid := tmuxtest.PID(f.socket)
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
+	resume := tmuxtest.Hang(t, f.socket)
 	await(t, events, kindLost)
 	began := time.Now()
 	if inv := f.Inventory(f.ctx); inv.Server != engine.Unknown || inv.Err == nil || inv.Path != PathBatch {
@@ -334,9 +323,7 @@ func TestWatchedServerHangs(t *testing.T) {
 	for range 3 { // at each try to connect again
 		await(t, events, kindChanged)
 	}
-	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	resume()
 	await(t, events, kindConnected)
 	inv := f.Inventory(f.ctx)
 	if inv.Server != engine.Present || inv.Path != PathControl || len(inv.Panes) == 0 {

@@ -73,12 +73,7 @@ func TestHungServer(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	_, g := f.create("a")
-	pid := tmuxtest.PID(f.socket)
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	resume := func() { _ = syscall.Kill(pid, syscall.SIGCONT) }
-	defer resume()
+	resume := tmuxtest.Hang(t, f.socket)
 	ctx, cancel := context.WithTimeout(f.ctx, 300*time.Millisecond)
 	defer cancel()
 	if inv := f.Inventory(ctx); inv.Server != engine.Unknown || engine.CodeOf(inv.Err) != engine.CodeTmuxProbeFailed {

@@ -3,11 +3,11 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
+
+	"rig/tmuxctl/tmuxtest"
 )
 
 // TestTerminalAttachesAndComesBack jumps from a terminal that is no client of the
@@ -66,21 +66,12 @@ func TestTerminalOutlivesAStoppedServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.must("up", w.spec("server", "sh:terminal"))
-	pid, err := strconv.Atoi(w.tmux("display-message", "-p", "#{pid}"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	s := w.outside(100, 30)
 	s.shows("1 running", "live", "idle")
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = syscall.Kill(pid, syscall.SIGCONT) }()
+	resume := tmuxtest.Hang(t, w.socket)
 	s.shows("tmux does not answer", "unknown")
 	s.lacks("live", "idle", "lost")
-	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	resume()
 	s.shows("1 running", "live", "idle")
 	s.lacks("unknown", "does not answer")
 	s.keys("q")

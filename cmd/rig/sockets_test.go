@@ -2,10 +2,10 @@ package main
 
 import (
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
+
+	"rig/tmuxctl/tmuxtest"
 )
 
 type socketsDoc struct {
@@ -82,18 +82,10 @@ func TestSeatsOnTwoServers(t *testing.T) {
 	s.keys("M")
 	s.shows("Where the seats are", "● up", b.socket, "dev-far %", "go there", "another server", "1 of no seat", "this console runs in it")
 
-	pid, err := strconv.Atoi(b.tmux("display-message", "-p", "#{pid}"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	resume := tmuxtest.Hang(t, b.socket)
 	a.wants(b.socket, "unknown", "unknown")
 	s.shows("? unknown", "not known: dev-far", "did not answer")
-	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
-		t.Fatal(err)
-	}
+	resume()
 	b.tmux("kill-server")
 	a.wants(b.socket, "absent", "absent")
 	s.shows("∅ no server", "lost: dev-far", "1, all lost")

@@ -99,6 +99,26 @@ func PID(socket string) int {
 	return pid
 }
 
+// Hang stops the server on a socket where it stands, as a machine that sleeps does.
+// It goes on with resume, and at the end of the test at the latest.
+func Hang(tb testing.TB, socket string) (resume func()) {
+	tb.Helper()
+	pid := PID(socket)
+	if pid == 0 {
+		tb.Fatalf("no server on %s", socket)
+	}
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) }) // it may be gone by then
+	return func() {
+		tb.Helper()
+		if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
 // Eventually polls until ok is true and fails the test after timeout. what is told
 // then.
 func Eventually(tb testing.TB, timeout time.Duration, what string, ok func() bool) {
