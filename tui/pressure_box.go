@@ -52,7 +52,7 @@ func (s *pressureScreen) detail(m *Model, w, h int) []string {
 // trendLines says how the use of a seat's window goes.
 func (s *pressureScreen) trendLines(m *Model, seat *engine.SeatView, e *engine.CompactEntry, w int, put func(label, value string, k tone, note string)) {
 	f := e.Forecast
-	if line := m.brush.spark(e.Trend, min(24, w/3)); line != "" {
+	if line := m.trendCell(e, seat, min(24, w/3)); line != "" {
 		put("trend", line, toneText, engine.Counted(len(e.Trend), "sample")+" since "+ago(m.now, e.Trend[0].At))
 	}
 	if f.Known {

@@ -139,15 +139,18 @@ func TestSparkShowsShape(t *testing.T) {
 	}
 	for _, c := range []struct {
 		tokens []int64
+		least  int64
 		want   string
 	}{
-		{nil, ""},
-		{[]int64{5}, ""},
-		{[]int64{7, 7, 7, 7}, "▁▁▁▁"},
-		{[]int64{0, 7, 0, 7}, "▁█▁█"},
-		{[]int64{0, 2, 5, 7}, "▁▃▆█"},
+		{nil, 0, ""},
+		{[]int64{5}, 0, ""},
+		{[]int64{7, 7, 7, 7}, 0, "▁▁▁▁"},
+		{[]int64{0, 7, 0, 7}, 0, "▁█▁█"},
+		{[]int64{0, 2, 5, 7}, 7, "▁▃▆█"},
+		{[]int64{0, 2, 5, 7}, 14, "▁▂▃▄"},
+		{[]int64{100, 101, 102, 103}, 70, "▁▁▁▁"}, // hardly any growth is not a climb
 	} {
-		if got := b.spark(points(c.tokens...), 4); got != c.want {
+		if got := b.spark(points(c.tokens...), c.least, 4); got != c.want {
 			t.Errorf("%v is %q, want %q", c.tokens, got, c.want)
 		}
 	}

@@ -133,7 +133,7 @@ func (s *pressureScreen) line(m *Model, seat *engine.SeatView, on bool, t table)
 		pressGauge:  {{k, m.gaugeCell(seat, t.f[pressGauge])}},
 		pressShare:  {{k, share}},
 		pressTokens: {{toneDim, tokensOf(seat.Usage)}},
-		pressTrend:  {{toneDim, m.trendCell(s.entries[seat.ID], t.f[pressTrend])}},
+		pressTrend:  {{toneDim, m.trendCell(s.entries[seat.ID], seat, t.f[pressTrend])}},
 		pressWall:   {{wallTone, wall}},
 		pressPlan:   {{planTone, plan}},
 		pressAge:    {{toneDim, old}},
@@ -154,16 +154,21 @@ func tokensOf(u engine.Usage) string {
 }
 
 // trendCell draws the samples over time in w cells.
-func (m *Model) trendCell(e *engine.CompactEntry, w int) string {
+func (m *Model) trendCell(e *engine.CompactEntry, seat *engine.SeatView, w int) string {
 	if e == nil {
 		return ""
 	}
-	return m.brush.spark(e.Trend, w)
+	return m.brush.spark(e.Trend, seat.Usage.Window/trendLeast, w)
 }
 
-// spark draws samples over time, scaled to their own range. A cell without a
-// sample keeps the height before it; cells before the first are empty.
-func (b brush) spark(points []engine.TrendPoint, w int) string {
+// trendLeast is the part of a window, a twentieth, under which growth is not drawn
+// as a climb from the bottom to the top.
+const trendLeast = 20
+
+// spark draws samples over time, scaled to their own range, which is least tokens
+// at least. A cell without a sample keeps the height before it; cells before the
+// first are empty.
+func (b brush) spark(points []engine.TrendPoint, least int64, w int) string {
 	if len(points) < 2 || w <= 0 {
 		return ""
 	}
@@ -171,6 +176,7 @@ func (b brush) spark(points []engine.TrendPoint, w int) string {
 	for _, p := range points {
 		low, high = min(low, p.Tokens), max(high, p.Tokens)
 	}
+	high = max(high, low+least)
 	steps := []rune(b.g.spark)
 	first, last := points[0].At, points[len(points)-1].At
 	span := last.Sub(first)
