@@ -51,11 +51,14 @@ func ago(now, at time.Time) string {
 	}
 }
 
-// elapsed gives a running time, to the second below an hour.
+// elapsed gives a running time: to the millisecond below a second, to the second
+// below an hour.
 func elapsed(d time.Duration) string {
 	switch {
-	case d < 0:
+	case d < time.Millisecond:
 		return "0s"
+	case d < time.Second:
+		return itoa(int(d.Milliseconds())) + "ms"
 	case d < 10*time.Second:
 		return strconv.FormatFloat(d.Truncate(100*time.Millisecond).Seconds(), 'f', 1, 64) + "s"
 	case d < time.Minute:

@@ -104,6 +104,27 @@ func TestIdleFramesStayTheSame(t *testing.T) {
 	}
 }
 
+// How long a thing took says something below a second too.
+func TestElapsed(t *testing.T) {
+	for _, c := range []struct {
+		d    time.Duration
+		want string
+	}{
+		{-time.Second, "0s"},
+		{0, "0s"},
+		{38*time.Millisecond + 700*time.Microsecond, "38ms"},
+		{time.Second, "1.0s"},
+		{9990 * time.Millisecond, "9.9s"},
+		{59 * time.Second, "59s"},
+		{61 * time.Second, "1m1s"},
+		{2*time.Hour + 3*time.Minute, "2h3m"},
+	} {
+		if got := elapsed(c.d); got != c.want {
+			t.Errorf("%s reads %q, want %q", c.d, got, c.want)
+		}
+	}
+}
+
 func TestAgesGoInSteps(t *testing.T) {
 	now := tuitest.Start()
 	cases := []struct {
