@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"strings"
 )
 
 // commitHandover is the commit of a handover: the old occupant becomes history,
@@ -26,12 +27,16 @@ func commitHandover(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) 
 	if err := supersede(tx, seat.ID, r.e.d.Clock); err != nil {
 		return nil, err
 	}
+	was, err := replaced(tx, seat)
+	if err != nil {
+		return nil, err
+	}
 	delivered := r.saw("arrive")["delivered"] == true
 	l.session.Continuity = st.Good
 	if err := r.writeOccupant(tx, st, l); err != nil {
 		return nil, err
 	}
-	now, was := r.e.d.Clock.Now(), replaced(seat)
+	now := r.e.d.Clock.Now()
 	seat.Generation, seat.Lifecycle, seat.Continuity, seat.Binding = l.session.Generation, LifecycleActive, st.Good, BindingHandedOver
 	seat.ContextDelivered, seat.Previous, seat.HandoverAt, seat.HandoverBy = delivered, previous, now, r.plan.Operator.String()
 	seat.LastError, seat.ForkedFrom = "", ""
@@ -90,8 +95,11 @@ func (r *run) successor(seat Seat, s Step) (*launched, seatStart, error) {
 	return l, seatStart{Address: s.Seat, Kind: "handover", Source: "discovered session " + d.SessionName}, nil
 }
 
+// givenBack is what a piece of work says that a leaving occupant had claimed.
+const givenBack = "given back: its occupant was replaced"
+
 // releaseClaims gives the work that a leaving occupant had claimed back to the
-// seat.
+// seat. What that one had noted about it stays.
 func releaseClaims(tx Tx, seatID string, generation int64, clock Clock) error {
 	items, err := tx.Work(seatID)
 	if err != nil {
@@ -102,8 +110,32 @@ func releaseClaims(tx Tx, seatID string, generation int64, clock Clock) error {
 			continue
 		}
 		items[i].State, items[i].Generation, items[i].UpdatedAt = "pending", 0, clock.Now()
-		items[i].Note = "given back: its occupant was replaced"
+		items[i].Note = strings.TrimPrefix(ownNote(items[i].Note)+"; "+givenBack, "; ")
 		if err := tx.UpdateWork(&items[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ownNote is a note without what releaseClaims has added to it.
+func ownNote(note string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(note, givenBack), "; ")
+}
+
+// reclaim gives an occupant that comes back the work that it had claimed, unless it was
+// done, blocked or handed off meanwhile.
+func reclaim(tx Tx, ids []string, generation int64, clock Clock) error {
+	for _, id := range ids {
+		item, is, err := lookup(tx.WorkItem(id))
+		if err != nil {
+			return err
+		}
+		if !is || item.State != WorkPending {
+			continue
+		}
+		item.State, item.Generation, item.Note, item.UpdatedAt = WorkClaimed, generation, ownNote(item.Note), clock.Now()
+		if err := tx.UpdateWork(&item); err != nil {
 			return err
 		}
 	}
@@ -128,22 +160,36 @@ func (r *run) openUndo(tx Tx, s Step) error {
 const (
 	replacedFork = "previous_forked_from"
 	replacedTold = "previous_context_delivered"
+	replacedWork = "previous_claims"
 )
 
 // replaced is that evidence; what does not hold is left out.
-func replaced(seat Seat) Evidence {
+func replaced(tx Tx, seat Seat) (Evidence, error) {
 	ev := Evidence{}
+	items, err := tx.Work(seat.ID)
+	if err != nil {
+		return nil, err
+	}
+	var claims []string
+	for _, it := range items {
+		if it.State == WorkClaimed && it.Generation == seat.Generation {
+			claims = append(claims, it.ID)
+		}
+	}
+	if len(claims) > 0 {
+		ev[replacedWork] = strings.Join(claims, " ")
+	}
 	if seat.ForkedFrom != "" {
 		ev[replacedFork] = seat.ForkedFrom
 	}
 	if seat.ContextDelivered {
 		ev[replacedTold] = true
 	}
-	return ev
+	return ev, nil
 }
 
 // restoreReplaced makes a seat tell of the occupant that a handover had replaced.
-func restoreReplaced(tx Tx, seat *Seat, opID string) error {
+func restoreReplaced(tx Tx, seat *Seat, opID string, clock Clock) error {
 	steps, err := tx.Steps(opID)
 	if err != nil {
 		return err
@@ -155,5 +201,5 @@ func restoreReplaced(tx Tx, seat *Seat, opID string) error {
 		}
 	}
 	seat.ForkedFrom, seat.ContextDelivered = was.Str(replacedFork), was[replacedTold] == true
-	return nil
+	return reclaim(tx, strings.Fields(was.Str(replacedWork)), seat.Generation, clock)
 }

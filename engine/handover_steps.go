@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -80,16 +81,19 @@ func doFreeze(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if err != nil {
 		return nil, err
 	}
-	ev := Evidence{"session_id": session, "root": root}
+	ev, whose := Evidence{"session_id": session, "root": root}, "incumbent"
+	if r.plan.Verb == VerbUndo {
+		whose = "successor"
+	}
 	if root == 0 {
-		r.warn("the incumbent's client is not known by pid, so it was not stopped")
+		r.warn("the " + whose + "'s client has ended or is not known by pid, so it was not stopped")
 		ev["why"] = "its client process is not known"
 		return ev, nil
 	}
 	stopped, refused, err := r.e.d.Procs.Stop(ctx, root)
 	ev["stopped"], ev["refused"] = stopped, refused
 	if len(refused) > 0 {
-		r.warn(fmt.Sprintf("these processes of the incumbent could not be stopped: %v", refused))
+		r.warn(fmt.Sprintf("these processes of the %s could not be stopped: %v", whose, refused))
 	}
 	return ev, err
 }
@@ -243,9 +247,16 @@ func doSwap(ctx context.Context, r *run, s Step) (Evidence, error) {
 }
 
 // undoSwap swaps back, if the successor's pane is no longer in the staging session.
+// Where that pane is gone, so is the session of the seat's name, and the one in which
+// the incumbent was left gets that name again.
 func undoSwap(ctx context.Context, r *run, s Step) error {
 	incumbent, successor, inv, err := r.swapGuards(ctx, s)
-	if err != nil {
+	switch left, alone := leftAlone(&inv, incumbent, successor); {
+	case alone && strings.HasPrefix(left.Session, stagingPrefix):
+		return r.e.d.Mux.Rename(ctx, left, s.Seat)
+	case alone:
+		return nil // it had not been swapped
+	case err != nil:
 		return err
 	}
 	if p, ok := inv.Pane(successor.Pane); !ok || staged(p) {
@@ -254,13 +265,24 @@ func undoSwap(ctx context.Context, r *run, s Step) error {
 	return r.e.d.Mux.Swap(ctx, successor, incumbent)
 }
 
+// leftAlone reports an incumbent whose successor's pane is provably gone, and names it
+// for tmux's own check.
+func leftAlone(inv *Inventory, incumbent, successor Guard) (Guard, bool) {
+	p, there := inv.Pane(incumbent.Pane)
+	incumbent.Session, incumbent.PID = p.Session, p.PID
+	return incumbent, there && successor.Pane == "" && len(inv.Faults) == 0 && incumbent.Epoch == inv.Epoch && p.Seat == incumbent.Seat
+}
+
 // probeSwap says which pane is in the staging session: what the other one is in may
 // have got another name from a person.
 func probeSwap(ctx context.Context, r *run, s Step) (StepState, error) {
-	_, successor, inv, err := r.swapGuards(ctx, s)
+	incumbent, successor, inv, err := r.swapGuards(ctx, s)
+	left, alone := leftAlone(&inv, incumbent, successor)
 	switch p, ok := inv.Pane(successor.Pane); {
 	case inv.Server == Unknown:
 		return StepUnknown, inv.Err
+	case alone && strings.HasPrefix(left.Session, stagingPrefix):
+		return StepDone, nil
 	case err != nil || !ok || staged(p):
 		return StepPending, nil
 	}
@@ -290,17 +312,25 @@ func doRetire(ctx context.Context, r *run, s Step) (Evidence, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case pane.ID == "" && len(inv.Faults) > 0: // it may be one of those
+		return nil, Errorf(CodeTmuxProbeFailed, "what tmux said of some panes cannot be read: %s", inv.Faults[0]).WithHint("`rig op finish %s` later", r.plan.ID)
 	case pane.ID == "":
-		return Evidence{"why": "its pane is gone already"}, nil
+		return Evidence{"why": "its pane is gone already"}, r.keepNothing(ctx)
 	}
 	if session.Origin == OriginClaimed {
 		g := Guard{Pane: pane.ID, Epoch: inv.Epoch, Seat: pane.Seat, Gen: pane.Gen, DeadOK: true}
-		return Evidence{"released": pane.Session}, r.e.d.Mux.Tag(ctx, g, "", "", "")
+		if err := r.e.d.Mux.Tag(ctx, g, "", "", ""); err != nil {
+			return nil, err
+		}
+		return Evidence{"released": pane.Session}, r.keepNothing(ctx)
 	}
 	if until := r.e.d.Config.UndoWindow; until > 0 && s.Args["mode"] != "discovered" && !pane.Dead {
 		return Evidence{"kept_until": r.e.d.Clock.Now().Add(until).UTC().Format(time.RFC3339), "session": pane.Session, "pane": string(pane.ID)}, nil
 	}
-	return Evidence{"ended": pane.Session}, r.e.endFrozen(ctx, &inv, pane, s.Seat, session.ID)
+	if err := r.e.endFrozen(ctx, &inv, pane, s.Seat, session.ID); err != nil {
+		return nil, err
+	}
+	return Evidence{"ended": pane.Session}, r.keepNothing(ctx)
 }
 
 // retiree finds the pane of the generation that left the seat.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 )
 
@@ -101,20 +102,41 @@ func (e *Engine) blockUndo(w *world, p *Plan, op Operation, seat Seat, old strin
 			p.AddFact("undo/pane", string(pane.ID))
 		}
 	}
-	if !found && w.inv.Server != Unknown {
+	switch {
+	case found || w.inv.Server == Unknown:
+	case len(w.inv.Faults) > 0: // it may be one of those
+		block(CodeTmuxProbeFailed, "`rig doctor` says what is wrong with tmux", "what tmux said of some panes cannot be read: %s", w.inv.Faults[0])
+	default:
 		block("undo_impossible", hint, "the incumbent's pane is gone%s", "")
 	}
-	// An undo swaps two panes: a seat that was stopped since has none to swap with.
-	at := w.locate(seat.ID)
-	blockUnseen(p, w.address(seat), at)
-	if at.presence == Absent {
-		block("undo_impossible", "`rig launch "+w.rigs[seat.RigID].Name+" "+seat.Logical()+"` brings the seat's occupant back", "the successor is gone: %s", at.why)
-	}
+	e.blockPlace(w, p, seat, block)
 	for _, st := range w.rec.Open {
 		if st.ID != op.ID && st.SeatID == seat.ID {
 			block(CodeInProgress, "wait for it", "%s is under way on the seat", st.Verb)
 		}
 	}
+}
+
+// blockPlace blocks an undo that finds no place for the incumbent. It swaps two panes.
+// Where that of the successor was ended behind our back, the incumbent's session gets
+// the seat's name; a seat that was stopped since is not undone.
+func (e *Engine) blockPlace(w *world, p *Plan, seat Seat, block func(code Code, hint, format string, a ...any)) {
+	address, at := w.address(seat), w.locate(seat.ID)
+	blockUnseen(p, address, at)
+	if at.presence != Absent {
+		return
+	}
+	if _, bound := w.bindings[seat.ID]; !bound || at.pane.ID != "" {
+		block("undo_impossible", "`rig launch "+w.rigs[seat.RigID].Name+" "+seat.Logical()+"` brings the seat's occupant back", "the successor is gone: %s", at.why)
+		return
+	}
+	for _, pane := range w.inv.Panes {
+		if pane.Session == address {
+			block(CodeSessionExists, "close it, or give it another name", "the successor's pane is gone, and pane %s is in a session of the seat's name", pane.ID)
+			return
+		}
+	}
+	p.Warnings = append(p.Warnings, "the successor's pane is gone: the incumbent's session gets the seat's name")
 }
 
 // successorOf gives the generation that a handover brought in, from its receipt.
@@ -126,7 +148,8 @@ func successorOf(op Operation) int64 {
 	return rec.Seats[0].Generation
 }
 
-// undoGuards names both panes of an undo.
+// undoGuards names both panes of an undo. The successor's has no id when it is gone,
+// which stands in the incumbent's way only where its row could not be read.
 func (r *run) undoGuards(ctx context.Context, s Step) (incumbent, successor Guard, incumbentPane Pane, err error) {
 	inv := r.e.d.Mux.Inventory(ctx)
 	if inv.Server == Unknown {
@@ -144,24 +167,35 @@ func (r *run) undoGuards(ctx context.Context, s Step) (incumbent, successor Guar
 			successor = g
 		}
 	}
-	if incumbent.Pane == "" || successor.Pane == "" {
+	if incumbent.Pane == "" || successor.Pane == "" && len(inv.Faults) > 0 {
 		err = Errorf(CodeRuntime, "one of the two panes is gone").On("undo", s.Seat).WithHint("`rig seat status %s`", s.Seat)
 	}
 	return incumbent, successor, incumbentPane, err
 }
 
 func doSwapBack(ctx context.Context, r *run, s Step) (Evidence, error) {
-	incumbent, successor, _, err := r.undoGuards(ctx, s)
+	incumbent, successor, pane, err := r.undoGuards(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	return Evidence{"incumbent": string(incumbent.Pane), "pid": incumbent.PID, "successor": string(successor.Pane)}, r.e.d.Mux.Swap(ctx, incumbent, successor)
+	ev := Evidence{"incumbent": string(incumbent.Pane), "pid": incumbent.PID, "successor": string(successor.Pane)}
+	switch {
+	case successor.Pane != "":
+		return ev, r.e.d.Mux.Swap(ctx, incumbent, successor)
+	case staged(pane):
+		ev["why"] = "the successor's pane is gone: the session got the seat's name"
+		return ev, r.e.d.Mux.Rename(ctx, incumbent, s.Seat)
+	}
+	return ev, nil // a person has moved it already
 }
 
 func undoSwapBack(ctx context.Context, r *run, s Step) error {
 	incumbent, successor, pane, err := r.undoGuards(ctx, s)
 	if err != nil || staged(pane) {
 		return err
+	}
+	if successor.Pane == "" {
+		return r.e.d.Mux.Rename(ctx, incumbent, stagingName(s.Args["operation"]))
 	}
 	return r.e.d.Mux.Swap(ctx, incumbent, successor)
 }
@@ -209,7 +243,7 @@ func commitUndo(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
 	}
 	seat.Generation, seat.Continuity, seat.Binding = old.Generation, old.Continuity, BindingUnchanged
 	seat.Previous, seat.HandoverAt, seat.Lifecycle = occupantName(s.Seat, undone)+", undone", r.e.d.Clock.Now(), LifecycleActive
-	if err := restoreReplaced(tx, &seat, s.Args["operation"]); err != nil {
+	if err := restoreReplaced(tx, &seat, s.Args["operation"], r.e.d.Clock); err != nil {
 		return nil, err
 	}
 	if err := tx.UpdateSeat(&seat); err != nil {
@@ -264,7 +298,12 @@ func doDiscard(ctx context.Context, r *run, s Step) (Evidence, error) {
 			return Evidence{"ended": p.Session}, r.e.endFrozen(ctx, &inv, p, s.Seat, r.saw("freeze").Str("session_id"))
 		}
 	}
-	return Evidence{"why": "its pane is gone already"}, inv.Err
+	// What ignored the end of its pane stands stopped, and nobody would find it again.
+	root, err := r.e.clientOf(r.saw("freeze").Str("session_id"))
+	if err == nil && root != 0 {
+		err = r.e.d.Procs.Kill(ctx, root)
+	}
+	return Evidence{"why": "its pane is gone already", "root": root}, errors.Join(inv.Err, err)
 }
 
 // undoPromote gives the staging session its own name back.

@@ -92,9 +92,10 @@ func (e *Engine) expireOne(ctx context.Context, w *world, op Operation) error {
 // hands, is taken up by its own next try or by anybody else's.
 func windowLease(opID string) string { return opID + "-window" }
 
-// sees reports whether what tmux said tells of every pane of a seat.
+// sees reports whether what tmux said tells of every pane of a seat: a row that cannot
+// be read may be one of its panes.
 func (w *world) sees(seatID string) bool {
-	return w.inv.Server != Unknown && w.locate(seatID).presence != Unknown
+	return w.inv.Server != Unknown && len(w.inv.Faults) == 0 && w.locate(seatID).presence != Unknown
 }
 
 // endReplaced ends the occupant of a generation that a handover replaced.
@@ -155,6 +156,26 @@ func closeUndo(tx Tx, clock Clock, opID string, payload map[string]any) error {
 		At: clock.Now(), Type: "seat.undo_window_closed", OpID: op.ID, RigID: op.RigID, SeatID: op.SeatID, Seat: op.Target, Payload: mustJSON(payload),
 	})
 	return err
+}
+
+// keepNothing takes the offer to undo the operation under way back: nothing of what it
+// replaced is kept.
+func (r *run) keepNothing(ctx context.Context) error {
+	var op Operation
+	err := r.lease.fenced(context.WithoutCancel(ctx), func(tx Tx) error {
+		err := closeUndo(tx, r.e.d.Clock, r.plan.ID, map[string]any{"why": "nothing of its occupant is kept"})
+		if err == nil {
+			op, err = tx.Operation(r.plan.ID)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.op.Version, r.op.UndoUntil = op.Version, op.UndoUntil
+	r.mu.Unlock()
+	return nil
 }
 
 // A window that could not be closed at its end is tried for a while, because nobody

@@ -96,6 +96,9 @@ func planUpAll(ctx context.Context, e *Engine, w *world, p *Plan, args UpArgs) e
 	for _, rig := range rigs {
 		err := e.rigHeld(ctx, w, rig)
 		if err == nil {
+			err = w.rigUnseen(rig)
+		}
+		if err == nil {
 			err = v.rig(ctx, rig)
 		}
 		if err != nil {

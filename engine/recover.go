@@ -139,10 +139,10 @@ func (e *Engine) ProbeOperation(ctx context.Context, opID string) ([]Probed, err
 			}
 		} else if st.State == StepStarted && x.commit != nil {
 			p.State, p.Why = StepPending, "its transaction did not commit"
-		} else if st.State == StepStarted && x.undo == nil {
+		} else if st.State == StepStarted && st.Effect == EffectNone {
 			p.State, p.Why = StepPending, "it changes nothing"
 		} else if st.State == StepStarted {
-			p.State = StepUnknown
+			p.State, p.Why = StepUnknown, "nothing tells whether it happened"
 		}
 		out = append(out, p)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 )
 
 // seatCheck gathers the checks of one seat.
@@ -110,11 +111,11 @@ func (k *seatCheck) conversation(ctx context.Context) (fresh bool) {
 		k.add("conversation-live", CheckYellow, fmt.Sprintf("process %d has it open, and that is not the seat's", j.conv.LivePID), "registry",
 			fmt.Sprintf("end process %d before a restore", j.conv.LivePID))
 	}
-	if other, taken := k.c.token[last.Token.Reveal()]; taken {
+	if other, taken := k.c.token[strings.ToLower(last.Token.Reveal())]; taken {
 		k.out.Action, k.out.Code = string(ContinuityAwaiting), CodeSharedConv
 		k.add("conversation-shared", CheckRed, "its conversation is also on record for "+other+", and only one can continue it", "record", freshHint(k.c.w, k.s))
 	} else {
-		k.c.token[last.Token.Reveal()] = k.out.Seat
+		k.c.token[strings.ToLower(last.Token.Reveal())] = k.out.Seat
 	}
 	return false
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 )
 
 // verdict is what a restore does with one seat that does not run, and why.
@@ -62,15 +63,34 @@ func (v *revival) judge(ctx context.Context, seat Seat, c StartupContext, addres
 	case j.outcome != "":
 		return j
 	}
-	if other, taken := v.claimed[last.Token.Reveal()]; taken {
-		j.outcome, j.code, j.why = ContinuityAwaiting, CodeSharedConv, "its conversation is also on record for "+other+", which is to continue it"
-		j.hint = v.freshHint(seat)
+	if why := v.heldBy(seat, last); why != "" {
+		j.outcome, j.code, j.why, j.hint = ContinuityAwaiting, CodeSharedConv, "its conversation is also on record for "+why, v.freshHint(seat)
 		return j
 	}
-	v.claimed[last.Token.Reveal()] = address
+	v.claimed[strings.ToLower(last.Token.Reveal())] = address
 	j.start = &seatStart{Address: address, Start: StartResume{Token: last.Token}, Kind: "restore", Good: ContinuityResumed}
 	j.action = "resume-original"
 	return j
+}
+
+// heldBy says which other seat has an occupant's conversation on record and is to
+// continue it, or runs or may run with it: a conversation never gets two. "" is none.
+func (v *revival) heldBy(seat Seat, last Session) string {
+	if other, taken := v.claimed[strings.ToLower(last.Token.Reveal())]; taken {
+		return other + ", which is to continue it"
+	}
+	for _, s := range v.w.rec.Seats {
+		if s.ID == seat.ID || !SameNativeID(v.w.latest[s.ID].Token.Reveal(), last.Token.Reveal()) {
+			continue
+		}
+		switch at := v.w.locate(s.ID); {
+		case at.presence == Unknown:
+			return v.w.address(s) + ", which may run: " + at.why
+		case at.presence == Present && !at.dead:
+			return v.w.address(s) + ", which runs"
+		}
+	}
+	return ""
 }
 
 func (v *revival) freshHint(seat Seat) string { return freshHint(v.w, seat) }

@@ -144,6 +144,23 @@ func (e *Engine) rigHeld(ctx context.Context, w *world, rig Rig) error {
 	})
 }
 
+// rigUnseen says which seat of a rig another tmux server holds, or may hold, nil when
+// none does. A server of ours that does not answer at all is no matter of one rig.
+func (w *world) rigUnseen(rig Rig) error {
+	var p Plan
+	if w.inv.Server == Unknown {
+		return nil
+	}
+	for _, s := range w.seatsOf(rig.ID) {
+		blockUnseen(&p, w.address(s), w.locate(s.ID))
+	}
+	if len(p.Blockers) == 0 {
+		return nil
+	}
+	b := p.Blockers[0]
+	return Errorf(b.Code, "%s: %s", b.Seat, b.Message).On("up", rig.Name).WithHint("%s", b.Hint)
+}
+
 // roster says which seats the restore judges: those that the chosen snapshot
 // intends, or all. It gives the ones that are left of only.
 func (v *revival) roster(ctx context.Context, r *restoring, seats []Seat, only []string) ([]string, error) {

@@ -121,18 +121,15 @@ func (e *Engine) reconcile(ctx context.Context, st *RestoreStatus, rec *Receipt)
 	for _, s := range rec.Seats {
 		seats[s.Seat], now[s.Seat] = s, s
 	}
-	events, err := e.Events(ctx, EventFilter{RigID: st.RigID, Since: st.StartedAt, Limit: 10000, Types: []string{"restore.started", "restore.completed", "seat.attention_cleared"}})
+	events, err := e.sinceAttempt(ctx, st)
 	if err != nil {
 		return err
 	}
-	done := false
 	for _, ev := range events {
-		switch {
-		case ev.OpID == st.Attempt:
-			done = done || ev.Type == "restore.completed"
-		case done && ev.Type == "restore.started":
+		switch ev.Type {
+		case "restore.started":
 			events = nil
-		case done && ev.Type == "seat.attention_cleared":
+		case "seat.attention_cleared":
 			s, ok := now[ev.Seat]
 			if !ok || (s.Outcome != ContinuityAttention && s.Outcome != ContinuityFailed) {
 				continue
@@ -162,18 +159,32 @@ func (e *Engine) reconcile(ctx context.Context, st *RestoreStatus, rec *Receipt)
 		st.Current = st.Original
 		return nil
 	}
-	for _, address := range e.shells(ctx, st.RigID) {
+	shells, err := e.shells(ctx, st.RigID)
+	if err != nil {
+		return err
+	}
+	for _, address := range shells {
 		terminal[address] = true
 	}
 	st.Current, _ = rollUp(st.Intended, now, terminal)
 	return nil
 }
 
+// sinceAttempt gives what has happened in the rig since the attempt ended, by the order
+// of the audit log: a clock may have been set back meanwhile.
+func (e *Engine) sinceAttempt(ctx context.Context, st *RestoreStatus) ([]Event, error) {
+	end, err := e.Events(ctx, EventFilter{RigID: st.RigID, OpID: st.Attempt, Newest: true, Limit: 1, Types: []string{"restore.completed"}})
+	if err != nil || len(end) == 0 {
+		return nil, err
+	}
+	return e.Events(ctx, EventFilter{RigID: st.RigID, After: end[0].Seq, Limit: 10000, Types: []string{"restore.started", "seat.attention_cleared"}})
+}
+
 // shells are the addresses of a rig's terminal seats.
-func (e *Engine) shells(ctx context.Context, rigID string) []string {
+func (e *Engine) shells(ctx context.Context, rigID string) ([]string, error) {
 	w, err := e.look(ctx)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	var out []string
 	for _, s := range w.seatsOf(rigID) {
@@ -181,7 +192,7 @@ func (e *Engine) shells(ctx context.Context, rigID string) []string {
 			out = append(out, w.address(s))
 		}
 	}
-	return out
+	return out, nil
 }
 
 // RestoreVerdicts reads the verdicts of a receipt's extra part, whether it is
