@@ -27,13 +27,9 @@ func planAdopt(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	if err != nil {
 		return err
 	}
-	var d DiscoveredSession
-	err = e.d.Store.Read(ctx, func(r Reader) error {
-		d, err = r.Discovered(args.Discovered)
-		return err
-	})
+	d, err := e.discovered(ctx, args.Discovered)
 	if err != nil {
-		return Errorf(CodeDiscoveredNotFound, "no discovered session %q", args.Discovered).WithHint("`rig discover --rescan` lists what is there").Wrap(err)
+		return err
 	}
 	address := w.address(seat)
 	p.Target, p.Command = address, CommandLine("rig", "adopt", d.ID, address)

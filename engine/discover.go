@@ -13,8 +13,15 @@ func (e *Engine) Discover(ctx context.Context, rescan bool) ([]DiscoveredSession
 	var known []DiscoveredSession
 	err := e.d.Store.Read(ctx, func(r Reader) error {
 		var err error
-		known, err = r.AllDiscovered()
-		return err
+		if known, err = r.AllDiscovered(); err != nil {
+			return err
+		}
+		for i := range known {
+			if known[i], err = letGo(r, known[i]); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -36,6 +43,38 @@ func (e *Engine) Discover(ctx context.Context, rescan bool) ([]DiscoveredSession
 		return nil
 	})
 	return found, err
+}
+
+// letGo takes the claim off a session whose seat has let go of it since the scan.
+func letGo(r Reader, d DiscoveredSession) (DiscoveredSession, error) {
+	if d.Status != "claimed" {
+		return d, nil
+	}
+	b, err := r.Binding(d.ClaimedBy)
+	switch {
+	case err != nil && CodeOf(err) != CodeNotFound:
+		return d, err
+	case err != nil, b.Pane != d.Pane, b.Epoch != d.Epoch:
+		d.Status, d.ClaimedBy = "active", ""
+	}
+	return d, nil
+}
+
+// discovered reads a session that a scan saw.
+func (e *Engine) discovered(ctx context.Context, id string) (DiscoveredSession, error) {
+	var d DiscoveredSession
+	err := e.d.Store.Read(ctx, func(r Reader) error {
+		var err error
+		if d, err = r.Discovered(id); err != nil {
+			return err
+		}
+		d, err = letGo(r, d)
+		return err
+	})
+	if CodeOf(err) == CodeNotFound {
+		err = Errorf(CodeDiscoveredNotFound, "no discovered session %q", id).WithHint("`rig discover --rescan` lists what is there")
+	}
+	return d, err
 }
 
 // scan compares the inventory with what was seen before.

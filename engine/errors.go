@@ -26,6 +26,8 @@ const (
 	CodePlanStale        Code = "plan_stale"            // the facts of the plan moved
 	CodePlanUsed         Code = "plan_used"             // the plan was applied before
 	CodeInProgress       Code = "operation_in_progress" // another operation holds the seat or rig
+	CodeNotInASeat       Code = "not_in_a_seat"         // nobody said which seat, and this shell sits in none
+	CodeWaitTimeout      Code = "wait_timeout"          // the seat is known, and not in the state that was waited for
 	CodeUnavailable      Code = "unavailable"           // tmux or the record cannot be read: unknown
 	CodeTmuxProbeFailed  Code = "tmux_probe_failed"     // tmux did not answer: neither present nor absent
 	CodeTmuxTooOld       Code = "tmux_too_old"          // below the version floor

@@ -82,7 +82,7 @@ func explainContext(s *SeatView, now time.Time) ExplainedFact {
 	if u.Known {
 		f.Value = fmt.Sprintf("%d tokens", u.Tokens)
 		if u.Window > 0 {
-			f.Value += fmt.Sprintf(" of %d (%.0f %%)", u.Window, u.Percent)
+			f.Value += fmt.Sprintf(" of %d (%s)", u.Window, u.Share())
 		}
 		f.Rule = cmp.Or(u.Note, "the newest sample of this occupant")
 	}

@@ -1,6 +1,9 @@
 package engine
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Fleet is one immutable picture of everything: what any screen and every
 // `--json` answer shows. It is built from the record, the tmux inventory, the
@@ -50,6 +53,18 @@ type ServerView struct {
 	Epoch  Epoch    `json:"epoch,omitempty"`
 	Path   string   `json:"path,omitempty"` // how it is read: "control" or "batch"
 	Why    string   `json:"why,omitempty"`
+}
+
+// Silence says that the server does not answer, and why where that is known.
+func (s ServerView) Silence() string {
+	const silent = "tmux does not answer"
+	if _, limit, ok := strings.Cut(s.Why, "did not answer within "); ok {
+		return silent + " (nothing within " + limit + ")"
+	}
+	if s.Why == "" {
+		return silent
+	}
+	return silent + ": " + s.Why
 }
 
 // Totals counts what a footer shows.

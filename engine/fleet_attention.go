@@ -55,7 +55,7 @@ func (b *builder) attention(f *Fleet) []AttentionItem {
 	if f.Live && f.Server.State == Unknown {
 		items = append(items, AttentionItem{
 			Key: AttnServer, Class: AttnServer, Weight: 100, Since: b.in.Unseen,
-			Reason: "tmux does not answer: " + f.Server.Why, Remedy: "rig doctor",
+			Reason: f.Server.Silence(), Remedy: "rig doctor",
 		})
 	}
 	for i := range items {

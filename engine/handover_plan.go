@@ -64,14 +64,9 @@ func (h *handover) phases(agent bool) []Phase {
 // planDiscovered plans a handover to an operator's own session: it is bound where
 // it is, and nothing is typed.
 func (h *handover) planDiscovered(ctx context.Context) error {
-	var d DiscoveredSession
-	err := h.e.d.Store.Read(ctx, func(r Reader) error {
-		var err error
-		d, err = r.Discovered(h.src.Ref)
-		return err
-	})
+	d, err := h.e.discovered(ctx, h.src.Ref)
 	if err != nil {
-		h.p.BlockSeat(h.address, Errorf(CodeDiscoveredNotFound, "no discovered session %q", h.src.Ref).WithHint("`rig discover --rescan` lists what is there").Wrap(err))
+		h.p.BlockSeat(h.address, err)
 		return nil
 	}
 	h.p.AddFact("discovered/"+d.ID, string(d.Epoch)+" "+string(d.Pane)+" "+d.Status)

@@ -168,6 +168,16 @@ type Usage struct {
 	Stale bool `json:"stale,omitempty"`
 }
 
+// Share is the share of the window that is in use, such as "42%"; a little is
+// "<1%" and not nothing. Without a window it is the client's own word.
+func (u Usage) Share() string {
+	whole := itoa(int64(u.Percent + 0.5))
+	if whole == "0" && u.Tokens > 0 {
+		whole = "<1"
+	}
+	return whole + "%"
+}
+
 // ConversationState says whether a conversation could be continued.
 type ConversationState struct {
 	Exists  Presence       `json:"exists"`

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -58,21 +59,33 @@ func planRecap(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	p.Leases, p.Basis = []string{"recap:" + s.seat.ID}, p.Basis[:0] // who sits there matters, and nothing else of it
 	s.fact("generation", itoa(s.seat.Generation))
 	draft := []byte(args.Text)
-	if file := strings.TrimSpace(args.File); file != "" && file != "-" {
+	file := strings.TrimSpace(args.File)
+	if file != "" && file != "-" {
 		if draft, err = e.d.Recaps.ReadDraft(file); err != nil {
 			return err
 		}
-		args.File = file
-	} else {
-		args.File = "-"
 	}
-	p.Command = CommandLine("rig", "context", "recap-write", "--seat", s.address, "--file", args.File)
+	p.Command = recapCommand(s.address, file, p.Reason)
 	old, err := e.d.Recaps.Recap(s.address)
 	if err != nil {
 		p.BlockSeat(s.address, err)
 	}
 	e.planRecapText(s, old, draft)
 	return nil
+}
+
+// recapCommand is the shell line of a new recap. A text that was written in the
+// console is in no file that a line could name: it says what to put there.
+func recapCommand(seat, file, reason string) string {
+	words := []string{"rig", "context", "recap-write", "--seat", seat, "--file", cmp.Or(file, "DRAFT")}
+	if reason != "" {
+		words = append(words, "--reason", reason)
+	}
+	line := CommandLine(words...)
+	if file == "" {
+		line += "  # DRAFT: a file that holds this text"
+	}
+	return line
 }
 
 // planRecapText compares the draft with what there is.

@@ -79,7 +79,7 @@ const firstRecap = "# Recap\n\n## State\n\nThe heron stands.\n\n## Decisions\n\n
 func TestARecapIsPlannedWrittenAndKept(t *testing.T) {
 	b := newRecapBench(t)
 	p := b.plan(t, recapRequest(firstRecap))
-	if !p.Applicable() || p.Target != "dev-m0@team" || p.Command != "rig context recap-write --seat dev-m0@team --file -" || len(p.Texts) != 1 {
+	if !p.Applicable() || p.Target != "dev-m0@team" || p.Command != "rig context recap-write --seat dev-m0@team --file DRAFT  # DRAFT: a file that holds this text" || len(p.Texts) != 1 {
 		t.Fatalf("%+v", p)
 	}
 	if rec := b.run(t, recapRequest(firstRecap)); !rec.OK || rec.Seats[0].Action != "recap_written" || rec.Seats[0].Evidence["earlier"] != 0 || len(rec.Warnings) != 0 {

@@ -56,7 +56,7 @@ func (e *Engine) Whoami(ctx context.Context, ref string) (Identification, error)
 		}
 	}
 	if e.d.Self.Seat == "" {
-		return Identification{}, Errorf("not_in_a_seat", "this shell is not inside a seat").WithHint("rig whoami --seat <seat> asks about another")
+		return Identification{}, Errorf(CodeNotInASeat, "this shell is not inside a seat").WithHint("rig whoami --seat <seat> asks about another")
 	}
 	seat, err := w.seat(e.d.Self.Seat)
 	if err != nil {

@@ -63,7 +63,7 @@ func (v *view) Work(seatID string) ([]engine.WorkItem, error) {
 
 // WorkItem reads one piece of work.
 func (v *view) WorkItem(id string) (engine.WorkItem, error) {
-	return one(v, scanWork, absent("work item", id, "`rig seat status <seat>` lists a seat's work"),
+	return one(v, scanWork, absent("work item", id, "`rig work list <seat>` lists a seat's work"),
 		"SELECT "+workCols+" FROM work_items WHERE id = ?", id)
 }
 

@@ -14,8 +14,8 @@ import (
 // probe is asked every probeEvery over the control client, and a different answer is
 // a change. It holds what a change of interest always touches, over every pane of
 // every session, and nothing that an agent writes. Output of any kind moves
-// window_activity. (For why this is no subscription see control.)
-const probe = "list-panes -a -F '#{pane_id} #{pane_pid} #{pane_dead} #{window_activity} #{session_attached} #{@rig_gen}'"
+// window_activity. When a process ended tmux may learn only later than that it did. (For why this is no subscription see control.)
+const probe = "list-panes -a -F '#{pane_id} #{pane_pid} #{pane_dead}#{pane_dead_time} #{window_activity} #{session_attached} #{@rig_gen}'"
 
 const (
 	eventGap     = 250 * time.Millisecond // at most four hints a second

@@ -179,10 +179,7 @@ func (m *Model) shareCell(s *engine.SeatView) (string, tone) {
 	case !u.Known || u.Window == 0:
 		return "?", toneUnknown
 	}
-	text := itoa(int(u.Percent+0.5)) + "%"
-	if text == "0%" && u.Tokens > 0 {
-		text = "<1%"
-	}
+	text := u.Share()
 	if u.Confidence != engine.ConfidenceHigh {
 		text = "~" + text
 	}

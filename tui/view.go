@@ -130,7 +130,7 @@ func (m *Model) banner() (string, tone) {
 	case f.Server.State == engine.Absent:
 		return joinWords(": ", "no tmux server", clean(f.Server.Why)) + "; " + m.reg.hint("up") + " brings a rig up again", toneNeed
 	case f.Server.State == engine.Unknown:
-		return joinWords(": ", "tmux does not answer", clean(f.Server.Why)) + "; all of this is as last seen; rig doctor looks into it", toneBad
+		return clean(f.Server.Silence()) + "; all of this is as last seen; rig doctor looks into it", toneBad
 	}
 	return "", toneText
 }

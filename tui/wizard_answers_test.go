@@ -90,6 +90,23 @@ func TestThePodUnderTheCursorIsMeant(t *testing.T) {
 	}
 }
 
+// The last question about a pod names the pod, and has its name typed: the rig stays.
+func TestShrinkAsksForThePod(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	for range 20 {
+		if d.m.here().pod == "ops" {
+			break
+		}
+		d.keys("j")
+	}
+	d.run(d.m.openWizard(shrinkDef()))
+	d.keys("enter", "a")
+	d.has("shrink shop: pod ops with all its seats")
+	if got := d.m.wizard().nameNeeded(); got != "ops" {
+		t.Errorf("it asks for %q", got)
+	}
+}
+
 // Launch means the rig whose seats it lists, also where no rig is under the
 // cursor.
 func TestLaunchFromAScreenWithoutARig(t *testing.T) {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -296,7 +297,19 @@ func (w *wizard) nameNeeded() string {
 	if len(seatsOf(p)) < manySeats && !oneWay(p) {
 		return ""
 	}
-	return clean(p.Target)
+	return clean(cmp.Or(podOf(p), p.Target))
+}
+
+// podOf is the pod that a plan takes out of its target; "" for other plans.
+func podOf(p *engine.Plan) string {
+	if p.Verb != engine.VerbShrink {
+		return ""
+	}
+	a, err := engine.DecodeArgs[engine.ShrinkArgs](p.Request)
+	if err != nil {
+		return "" // the name of the rig is asked for instead
+	}
+	return a.Pod
 }
 
 // manySeats is from how many seats on a plan asks for a name.

@@ -197,9 +197,10 @@ func digitFirst(s string) bool { return s != "" && s[0] >= '0' && s[0] <= '9' }
 // question is the last question, below the plan.
 func (w *wizard) question(m *Model, cols int) []string {
 	what := ""
-	for i, p := range w.plans {
-		if i == 0 {
-			what = string(p.Verb) + " " + clean(p.Target)
+	if len(w.plans) == 1 {
+		what = string(w.plans[0].Verb) + " " + clean(w.plans[0].Target)
+		if pod := podOf(w.plans[0]); pod != "" {
+			what += ": pod " + clean(pod) + " with all its seats"
 		}
 	}
 	if len(w.plans) > 1 {

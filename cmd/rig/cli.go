@@ -60,11 +60,31 @@ func noSuchVerb(cmd *cobra.Command, words []string) error {
 	return engine.Errorf(engine.CodeInvalid, "%s has no verb %q", cmd.CommandPath(), words[0]).WithHint("%s", hint)
 }
 
+// wordsAsked says in words of the usage line what cobra counts.
+func wordsAsked(cmd *cobra.Command, words []string, err error) error {
+	var e *engine.Error
+	if err == nil || errors.As(err, &e) {
+		return err
+	}
+	takes, _, _ := strings.Cut(strings.TrimSpace(strings.TrimPrefix(cmd.Use, cmd.Name())), "--")
+	if takes = strings.TrimSpace(takes); takes == "" {
+		takes = "no further word"
+	}
+	got := "nothing was given"
+	if len(words) > 0 {
+		got = "given was " + engine.CommandLine(words...)
+	}
+	return engine.Errorf(engine.CodeInvalid, "%s takes %s; %s", cmd.CommandPath(), takes, got).WithHint("`%s --help` shows the usage", cmd.CommandPath())
+}
+
 // marked makes the bodies of a verb and of those below it say that they were entered.
 // A verb that only has verbs below it prints its help, and takes no other word.
 func (c *cli) marked(cmd *cobra.Command) *cobra.Command {
 	if cmd.HasSubCommands() && cmd.RunE == nil {
 		cmd.Args, cmd.RunE = noSuchVerb, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
+	if check := cmd.Args; check != nil && cmd.Name() != "rig" {
+		cmd.Args = func(cmd *cobra.Command, words []string) error { return wordsAsked(cmd, words, check(cmd, words)) }
 	}
 	if body := cmd.RunE; body != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -104,10 +124,14 @@ func (c *cli) root(args ...string) *cobra.Command {
 			verbs = verbs[i : i+1]
 		}
 	}
+	root.CompletionOptions.DisableDefaultCmd = true // completionCmd is ours
 	for _, v := range verbs {
 		cmd := c.marked(v.make())
 		cmd.GroupID = v.group
 		root.AddCommand(cmd)
+	}
+	if completes(args) {
+		offering(root)
 	}
 	return root
 }
@@ -163,5 +187,6 @@ func (c *cli) verbs() []maker {
 		{"gc", "self", c.gcCmd},
 		{"version", "self", c.versionCmd},
 		{"man", "self", c.manCmd},
+		{"completion", "self", c.completionCmd},
 	}
 }

@@ -35,7 +35,7 @@ func TestTerminalWritesARecap(t *testing.T) {
 	s.keys("Up", "C-k", "Tab")
 	s.text("before the rebuild")
 	s.keys("Enter")
-	s.shows("+ # Recap", "+ Herons stand.", "rig context recap-write --seat dev-sh@rc --file -")
+	s.shows("+ # Recap", "+ Herons stand.", "rig context recap-write --seat dev-sh@rc --file DRAFT")
 	s.answer("rc")
 	s.shows("recap written", "done")
 	const first = "# Recap\n\n## Decisions\n\nHerons stand.\n\n\n"

@@ -36,6 +36,9 @@ func seatRef(ctx context.Context, a *app, rig, seat string) (string, error) {
 		return seat, nil
 	}
 	id, err := a.engine().Whoami(ctx, "")
+	if engine.CodeOf(err) == engine.CodeNotInASeat {
+		err = engine.AsError(err).WithHint("name one with --seat; `rig ps --seats` lists them")
+	}
 	return id.Seat, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -151,6 +152,9 @@ func (c *cli) discoverCmd() *cobra.Command {
 				return nil
 			}
 			table(c.out, rows)
+			if age := engine.Age(list[0].LastSeen, time.Now()); !rescan && age != "now" {
+				fmt.Fprintf(c.err, "as seen %s ago; `rig discover --rescan` looks again\n", age)
+			}
 			return nil
 		},
 	}

@@ -199,7 +199,7 @@ func contextCell(u engine.Usage) string {
 	case !u.Known:
 		return "?"
 	case u.Window > 0:
-		return fmt.Sprintf("%.0f%%", u.Percent)
+		return u.Share()
 	}
 	return fmt.Sprintf("%dk", u.Tokens/1000)
 }

@@ -50,7 +50,7 @@ func verbs(cmd *cobra.Command) []*cobra.Command {
 	cmd.InitDefaultVersionFlag()
 	out := []*cobra.Command{cmd}
 	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() && sub.Name() != "help" && sub.Name() != "completion" {
+		if sub.IsAvailableCommand() && sub.Name() != "help" {
 			out = append(out, verbs(sub)...)
 		}
 	}

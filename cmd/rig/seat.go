@@ -202,6 +202,9 @@ func (c *cli) captureCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "capture <seat>", Short: "Print a seat's screen", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if history < 0 {
+				return engine.Errorf(engine.CodeInvalid, "--lines cannot be below zero").On("capture", args[0]).WithHint("leave the sign out")
+			}
 			a, err := openApp(appRead)
 			if err != nil {
 				return err

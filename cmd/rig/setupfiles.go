@@ -38,18 +38,14 @@ func completionItem(root *cobra.Command) (it setupItem, known bool, err error) {
 		return setupItem{}, false, nil
 	}
 	var b bytes.Buffer
-	switch shell {
-	case "bash":
-		err = root.GenBashCompletionV2(&b, true)
-	case "zsh":
-		err = root.GenZshCompletion(&b)
-	case "fish":
-		err = root.GenFishCompletion(&b, true)
-	}
+	err = writeCompletion(root, shell, &b)
 	it = fileItem("completion", "completion of rig for "+shell, map[string][]byte{path: b.Bytes()})
 	it.Path = path
-	if shell == "zsh" {
+	switch shell {
+	case "zsh":
 		it.What += "; its folder must be in fpath"
+	case "bash":
+		it.What += "; it is loaded by the package bash-completion"
 	}
 	return it, true, err
 }

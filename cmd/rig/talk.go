@@ -73,7 +73,7 @@ func (c *cli) explainCmd() *cobra.Command {
 	topics := []string{"status", "context", "identity"}
 	return &cobra.Command{
 		Use: "explain <seat> [status|context|identity]", Short: "Where each fact comes from: source, rule, age, competing evidence",
-		Args: cobra.RangeArgs(1, 2), ValidArgs: topics,
+		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic := ""
 			if len(args) == 2 {
