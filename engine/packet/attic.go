@@ -37,7 +37,8 @@ func (s Seats) Relics(seats []engine.Seat) []engine.Relic {
 		for _, name := range folders(packets) {
 			id, ours := strings.CutPrefix(name, packetPrefix(seat))
 			if ours && !strings.ContainsAny(id, "-.") {
-				add(engine.RelicPacket, packets+"/"+packetPrefix(seat), filepath.Join(packets, name), SummaryName)
+				dir := filepath.Join(packets, name)
+				add(engine.RelicPacket, packets+"/"+packetPrefix(seat)+packetOwner(dir), dir, SummaryName)
 			}
 		}
 		maps := filepath.Join(seat.Cwd, workFolder, mapsFolder)

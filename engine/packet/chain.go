@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"rig/engine"
 )
@@ -27,7 +26,7 @@ func (s Seats) Chain(_ context.Context, seat engine.Seat, address string) (engin
 			c.Artifacts = append(c.Artifacts, a)
 		}
 	}
-	if dir := latestPacket(seat); dir != "" {
+	if dir := latestPacket(seat, address); dir != "" {
 		a, err := artifact(filepath.Join(dir, InstructionsName), "restore packet", "packet:"+filepath.Base(dir)+"/"+InstructionsName)
 		if err != nil {
 			c.Gaps = append(c.Gaps, "the latest restore packet cannot be read: "+err.Error())
@@ -50,26 +49,11 @@ func (s Seats) Chain(_ context.Context, seat engine.Seat, address string) (engin
 
 // latestPacket finds the newest packet of a seat by the operation ids in the
 // names, which order by time. "" means that there is none.
-func latestPacket(seat engine.Seat) string {
-	base := filepath.Join(seat.Cwd, workFolder, packetsFolder)
-	entries, err := os.ReadDir(base)
-	if err != nil {
-		return ""
+func latestPacket(seat engine.Seat, address string) string {
+	if list := packetsOf(seat, address, 1); len(list) > 0 {
+		return list[0]
 	}
-	latest := ""
-	for _, e := range entries {
-		id, ours := strings.CutPrefix(e.Name(), packetPrefix(seat))
-		if !ours || !e.IsDir() || strings.ContainsAny(id, "-.") || e.Name() <= latest {
-			continue
-		}
-		if _, err := os.Lstat(filepath.Join(base, e.Name(), SummaryName)); err == nil {
-			latest = e.Name()
-		}
-	}
-	if latest == "" {
-		return ""
-	}
-	return filepath.Join(base, latest)
+	return ""
 }
 
 // maxArtifact bounds what is read of one kept file.

@@ -117,6 +117,21 @@ func TestLongPromptsKeepTheirEnd(t *testing.T) {
 	handoff(t, s, in)
 }
 
+// TestTheLongestNamesHaveAPacket: a rig, a pod and a member may have names of their longest at once.
+func TestTheLongestNamesHaveAPacket(t *testing.T) {
+	s, in := departing(t)
+	long := strings.Repeat("n", engine.MaxNameLen)
+	in.Seat.Pod, in.Seat.Member, in.Address = long, long, engine.Address(long, long, long)
+	h := handoff(t, s, in)
+	c, err := s.Chain(t.Context(), in.Seat, in.Address)
+	if err != nil || len(c.Artifacts) != 1 || filepath.Dir(c.Artifacts[0].Path) != h.Dir {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if _, err := s.WriteRecap(in.Address, []byte("# State\nit goes on\n"), now); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestChainOrderAndGaps(t *testing.T) {
 	s, in := departing(t)
 	c, err := s.Chain(t.Context(), in.Seat, in.Address)
@@ -143,6 +158,9 @@ func TestChainOrderAndGaps(t *testing.T) {
 	sibling := in
 	sibling.Seat.Member, sibling.OpID = "impl-x", "01JNOP0000000000000009TEST"
 	handoff(t, s, sibling)
+	namesake := in // of another rig in the same directory
+	namesake.Address, namesake.OpID = "dev-impl@other", "01JNOP0000000000000009TEST"
+	handoff(t, s, namesake)
 	c, err = s.Chain(t.Context(), in.Seat, in.Address)
 	if err != nil || len(c.Artifacts) != 5 || len(c.Gaps) != 0 {
 		t.Fatalf("%+v, %v", c, err)

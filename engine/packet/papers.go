@@ -2,6 +2,7 @@ package packet
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,7 +43,7 @@ func (s Seats) Papers(ctx context.Context, in engine.PacketInput) ([]engine.Pape
 			out = append(out, engine.Paper{Address: seatScheme + name, Label: strings.ToLower(strings.TrimSuffix(name, ".md")), Trouble: g})
 		}
 	}
-	for _, dir := range packetsOf(in.Seat, paperPackets) {
+	for _, dir := range packetsOf(in.Seat, in.Address, paperPackets) {
 		name := filepath.Base(dir)
 		at := "at an unknown time"
 		if info, err := os.Stat(dir); err == nil {
@@ -57,8 +58,9 @@ func (s Seats) Papers(ctx context.Context, in engine.PacketInput) ([]engine.Pape
 
 func shortStamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
-// packetsOf lists a seat's newest packets, the newest first.
-func packetsOf(seat engine.Seat, limit int) []string {
+// packetsOf lists a seat's newest packets, the newest first. Two rigs in one directory
+// may have seats of one name, so a packet counts that says itself whose it is.
+func packetsOf(seat engine.Seat, address string, limit int) []string {
 	base := filepath.Join(seat.Cwd, workFolder, packetsFolder)
 	entries, err := os.ReadDir(base)
 	if err != nil {
@@ -67,11 +69,30 @@ func packetsOf(seat engine.Seat, limit int) []string {
 	var out []string
 	for i := len(entries) - 1; i >= 0 && len(out) < limit; i-- {
 		id, ours := strings.CutPrefix(entries[i].Name(), packetPrefix(seat))
-		if ours && entries[i].IsDir() && !strings.ContainsAny(id, "-.") {
-			out = append(out, filepath.Join(base, entries[i].Name()))
+		dir := filepath.Join(base, entries[i].Name())
+		if ours && entries[i].IsDir() && !strings.ContainsAny(id, "-.") && packetOwner(dir) == address {
+			out = append(out, dir)
 		}
 	}
 	return out
+}
+
+// packetOwner is the address of the seat that a packet was made for, "" when the packet
+// does not tell.
+func packetOwner(dir string) string {
+	root, err := openDir(dir)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = root.Close() }()
+	raw, err := readFile(root, SummaryName)
+	var s struct {
+		Source string `json:"source_session_id"`
+	}
+	if err != nil || json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s.Source
 }
 
 // ReadPaper reads one page of a paper, bounded and clean.

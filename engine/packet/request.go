@@ -28,7 +28,7 @@ const (
 	opWrite                        = "restore-packet write"
 	maxStatement                   = 8 << 10 // bytes of one stated text
 	maxDerived                     = 600     // bytes of a text taken from the conversation
-	maxName                        = 128     // bytes of a packet's name
+	maxName                        = 192     // bytes of a packet's name: the longest seat and an operation fit
 	overrideFlags                  = "--source-session-id-override ID and --source-rig-override RIG"
 	unknownCwd                     = "/"
 	maxCaveats                     = 100
@@ -120,7 +120,7 @@ func (q *Request) check() error {
 }
 
 // ValidName refuses names that could mean another place than the one intended:
-// separators, dots alone or in front, control characters, and more than 128
+// separators, dots alone or in front, control characters, and more than 192
 // bytes. The error has code bad_name.
 func ValidName(name string) error {
 	bad := func(why string) error {
