@@ -2,11 +2,13 @@ package packet
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"rig/engine"
@@ -68,21 +70,41 @@ func (s Seats) PublishMap(path, marker string) (bool, error) {
 
 // endsWith reports whether a regular file ends with a line.
 func endsWith(path, line string) bool {
+	last, ok := lastLine(path)
+	return ok && last == line
+}
+
+// lastLine gives the last line of a regular file that has text; false where there is
+// none or it cannot be read.
+func lastLine(path string) (string, bool) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return false
+		return "", false
 	}
 	defer f.Close()
 	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() || st.Size() > maxMap {
-		return false
+		return "", false
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxMap))
 	if err != nil {
-		return false
+		return "", false
 	}
 	b = bytes.TrimRight(b, " \t\r\n")
-	_, last, cut := bytes.Cut(b[max(0, len(b)-len(line)-1):], []byte("\n"))
-	return cut && string(last) == line || string(b) == line
+	return string(b[bytes.LastIndexByte(b, '\n')+1:]), len(b) > 0
+}
+
+// mapSeat is the address of the seat that a finished restore map names in its last
+// line, "" when it names none.
+func mapSeat(path string) string {
+	line, _ := lastLine(path)
+	line, found := strings.CutPrefix(line, "<!-- rig-compaction-complete ")
+	var marker struct {
+		Seat string `json:"seat"`
+	}
+	if !found || json.Unmarshal([]byte(strings.TrimSuffix(line, " -->")), &marker) != nil {
+		return ""
+	}
+	return marker.Seat
 }
 
 // CheckPacket proves that a packet is on disk and whole.

@@ -70,3 +70,26 @@ func TestRestoreMaps(t *testing.T) {
 		t.Errorf("no packet: %v", err)
 	}
 }
+
+// TestAMapIsOfTheSeatThatItNames: seats that share a directory share the folder of the maps, and a packet names the seat's own.
+func TestAMapIsOfTheSeatThatItNames(t *testing.T) {
+	s, in := departing(t)
+	for attempt, seat := range map[string]string{"01A": in.Address, "01B": "dev-qa@shop", "01C": ""} {
+		path, err := s.PrepareMap(in.Seat.Cwd, attempt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := "read this\n"
+		if seat != "" {
+			text += `<!-- rig-compaction-complete {"attempt":"` + attempt + `","seat":"` + seat + `","generation":"1"} -->` + "\n"
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for address, want := range map[string]string{in.Address: "01A", "dev-qa@shop": "01B", "dev-other@shop": "."} {
+		if path, _ := latestMap(in.Seat.Cwd, address); filepath.Base(filepath.Dir(path)) != want {
+			t.Errorf("%s has %q", address, path)
+		}
+	}
+}

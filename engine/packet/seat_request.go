@@ -60,7 +60,7 @@ func (s Seats) keptSurfaces(in engine.PacketInput, chain engine.Chain) []Surface
 		}
 	}
 	newest := Surface{Name: mapName, Source: workFolder + "/" + mapsFolder, Freshness: "none was found", Purpose: "the seat's own reading list, written before a compaction"}
-	if path, at := latestMap(in.Seat.Cwd); path != "" {
+	if path, at := latestMap(in.Seat.Cwd, in.Address); path != "" {
 		newest.Source, newest.Present, newest.Freshness = path, true, "changed "+stampOf(at)
 	}
 	return append(out, newest)
@@ -103,8 +103,9 @@ func stampOf(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// latestMap finds the newest whole restore map below a directory. "" means none.
-func latestMap(cwd string) (string, time.Time) {
+// latestMap finds a seat's newest restore map below a directory, which other seats may
+// share: a whole one names its seat. "" means none.
+func latestMap(cwd, address string) (string, time.Time) {
 	base := filepath.Join(cwd, workFolder, mapsFolder)
 	entries, err := os.ReadDir(base)
 	if err != nil {
@@ -112,7 +113,7 @@ func latestMap(cwd string) (string, time.Time) {
 	}
 	for i := len(entries) - 1; i >= 0; i-- { // attempts are named by ids that order by time
 		path := filepath.Join(base, entries[i].Name(), mapName)
-		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
+		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && mapSeat(path) == address {
 			return path, info.ModTime()
 		}
 	}
