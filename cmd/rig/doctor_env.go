@@ -21,6 +21,9 @@ func mayWrite(dir string) bool { return unix.Access(dir, unix.W_OK) == nil }
 // cannot grow refuses every change.
 const lowSpace = 200 << 20
 
+// noSpace is where it cannot grow any more.
+const noSpace = 1 << 20
+
 func spaceCheck(dir string) check {
 	for !onDisk(dir) && dir != filepath.Dir(dir) {
 		dir = filepath.Dir(dir)
@@ -29,9 +32,16 @@ func spaceCheck(dir string) check {
 	if err := unix.Statfs(dir, &st); err != nil {
 		return check{"space", "unknown", dir + ": " + err.Error(), "look at the disk"}
 	}
-	free := int64(st.Bavail) * int64(st.Bsize) //nolint:unconvert,gosec // the types differ from system to system
+	return roomCheck(int64(st.Bavail) * int64(st.Bsize)) //nolint:unconvert,gosec // the types differ from system to system
+}
+
+// roomCheck judges how many bytes are free.
+func roomCheck(free int64) check {
 	k := check{Name: "space", Status: "green", Found: fmt.Sprintf("%d MB free", free>>20)}
-	if free < lowSpace {
+	switch {
+	case free < noSpace:
+		k.Status, k.Hint = "red", "make room elsewhere on that disk: until then nothing can be changed"
+	case free < lowSpace:
 		k.Status, k.Hint = "yellow", "make room: `rig gc` removes what is old"
 	}
 	return k

@@ -200,8 +200,13 @@ func hostChecks(p paths) []engine.RestoreCheckItem {
 		it.Status, it.Evidence, it.Remedy = engine.CheckUnknown, err.Error(), "make "+p.home+" readable, or set RIG_HOME"
 	case !info.IsDir() || info.Mode().Perm()&0o200 == 0:
 		it.Status, it.Evidence, it.Remedy = engine.CheckRed, p.home+" cannot be written", "chmod u+rwx "+p.home
+	case !mayWrite(p.home): // the disk is mounted read-only, or the folder is somebody else's
+		it.Status, it.Evidence, it.Remedy = engine.CheckRed, p.home+" cannot be written", "make it writable for yourself, or set RIG_HOME"
 	}
-	return []engine.RestoreCheckItem{it}
+	space := spaceCheck(p.home)
+	return []engine.RestoreCheckItem{it, {
+		Check: "host.space", Status: engine.CheckStatus(space.Status), Evidence: space.Found, Source: "file system", Remedy: space.Hint,
+	}}
 }
 
 var checkSigns = map[engine.CheckStatus]string{
