@@ -126,3 +126,31 @@ func TestReconciliationOfAClockThatWasSetBack(t *testing.T) {
 		}
 	}
 }
+
+// TestAPlanStaysTheSameWhileItIsRead: a restore stands on a snapshot that grows older while somebody reads the plan, and nothing of the
+// world moves by that. Of a snapshot that a clock made which was ahead no age is claimed.
+func TestAPlanStaysTheSameWhileItIsRead(t *testing.T) {
+	t.Parallel()
+	for _, by := range []time.Duration{2 * time.Minute, time.Hour, -time.Hour} {
+		b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+		defer b.close(t)
+		var off time.Duration
+		b.made.Clock = setClock{b.made.Clock, &off}
+		b.e = engine.New(b.made)
+		b.run(t, upRequest())
+		b.run(t, snapshotRequest())
+		b.reboot()
+		p, text := b.planLines(t, restoreUp())
+		if !strings.Contains(text, "of 2026-03-03 10:00 UTC") {
+			t.Errorf("%s", text)
+		}
+		off = by
+		rec, err := b.e.Apply(context.Background(), p, nil)
+		if err != nil || !rec.OK {
+			t.Fatalf("the clock moved by %s: %v %+v", by, err, rec)
+		}
+		if age := verdict(t, rec).Selection.Age; (age == "?") != (by < 0) {
+			t.Errorf("the clock moved by %s: the snapshot is %s", by, engine.Old(age))
+		}
+	}
+}

@@ -253,11 +253,13 @@ func (v *revival) close(r *restoring, first int) {
 	v.p.Unchanged = append(v.p.Unchanged, "seats of "+r.rig.Name+" that run, every stored resume token, history and inbound work")
 }
 
+// words names what a restore stands on, for a step: by its time and not by its age,
+// which would make the plan another one with every minute that somebody reads it.
 func (c *chosenSnapshot) words() string {
 	if c.ID == "" {
 		return "the record (" + c.Rationale + ")"
 	}
-	return fmt.Sprintf("snapshot %s, %s, %s (%s)", c.ID, c.Kind, Old(c.Age), c.Rationale)
+	return fmt.Sprintf("snapshot %s, %s, of %s (%s)", c.ID, c.Kind, c.CreatedAt.UTC().Format("2006-01-02 15:04 UTC"), c.Rationale)
 }
 
 // seat decides what happens to one seat and plans it.

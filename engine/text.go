@@ -55,13 +55,16 @@ func CommandLine(words ...string) string {
 }
 
 // Age renders how old something is in the steps that screens use: now, 1m, 5m,
-// 10m, then whole hours and days. A time in the future reads "now".
+// 10m, then whole hours and days. Of a time that is ahead, because a clock was set
+// back since, no age is known: "?".
 func Age(at, now time.Time) string {
 	if at.IsZero() {
 		return "—"
 	}
 	d := now.Sub(at)
 	switch {
+	case d < -clockSlack:
+		return "?"
 	case d < time.Minute:
 		return "now"
 	case d < 5*time.Minute:
