@@ -185,11 +185,30 @@ type SeatView struct {
 	TokenRank    Provenance `json:"resume_provenance,omitempty"`
 	StartedAt    time.Time  `json:"started_at,omitzero"`
 
-	Edges     []EdgeView `json:"edges,omitempty"`
-	Work      WorkCount  `json:"work"`
-	OpID      string     `json:"operation,omitempty"` // the running operation that holds the seat
-	OpVerb    Verb       `json:"operation_verb,omitempty"`
-	Attention []string   `json:"attention,omitempty"` // keys of its attention items
+	Edges     []EdgeView  `json:"edges,omitempty"`
+	Work      WorkCount   `json:"work"`
+	OpID      string      `json:"operation,omitempty"` // the running operation that holds the seat
+	OpVerb    Verb        `json:"operation_verb,omitempty"`
+	Gate      *StagedGate `json:"staged_gate,omitempty"` // of the operation: what its successor asks a person
+	Attention []string    `json:"attention,omitempty"`   // keys of its attention items
+}
+
+// StagedGate is a gate at which the successor of a handover waits, in a session that
+// is not the seat's.
+type StagedGate struct {
+	Why     string    `json:"why"`
+	Session string    `json:"session"`
+	Since   time.Time `json:"since,omitzero"`
+	Until   time.Time `json:"until,omitzero"` // then the handover is rolled back
+}
+
+// SessionToSee is the tmux session in which a person has something to look at: that of
+// a successor at a gate, else the seat's; "" = none.
+func (s *SeatView) SessionToSee() string {
+	if s.Gate != nil {
+		return s.Gate.Session
+	}
+	return s.SessionName
 }
 
 // AttentionItem is one thing that waits for a person.

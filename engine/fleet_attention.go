@@ -139,6 +139,11 @@ func (b *builder) seatAttention(s *SeatView) []AttentionItem {
 		}
 	}
 	attach := "rig attach " + s.Address
+	if s.Gate != nil {
+		gate := item(AttnGate, "staged/"+s.OpID, "the successor waits at a gate: "+s.Gate.Why, attach+" and answer it there", 92)
+		gate.Since, gate.Evidence = s.Gate.Since, map[string]any{"session": s.Gate.Session, "offered_until": s.Gate.Until}
+		return []AttentionItem{gate}
+	}
 	if left := leftAttention(s, item); left != nil {
 		return left
 	}
@@ -158,6 +163,8 @@ func (b *builder) seatAttention(s *SeatView) []AttentionItem {
 	switch {
 	case s.Activity.State == ActivityWaiting && gateCodes[s.Activity.Code]:
 		return []AttentionItem{item(AttnGate, code, s.Activity.Why, attach+" and answer it there", 88)}
+	case s.Activity.State == ActivityWaiting && s.Activity.Code == CodeSuspended && s.OpID != "":
+		return nil // what stopped it is an item of its own
 	case s.Activity.State == ActivityWaiting:
 		return []AttentionItem{item(AttnWaiting, code, s.Activity.Why, attach+" and answer it there", 90)}
 	case s.Activity.State == ActivityLimit:

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sort"
 	"time"
 )
@@ -166,6 +167,9 @@ func (b *builder) seat(r Rig, s Seat) SeatView {
 	}
 	if op, ok := b.opBySeat[s.ID]; ok {
 		v.OpID, v.OpVerb = op.ID, op.Verb
+		if !b.in.Dead[op.ID] {
+			v.Gate = gateOf(b.in.Steps[op.ID])
+		}
 	}
 	b.place(&v, s, last, had)
 	b.judge(&v, s, last)
@@ -256,7 +260,7 @@ func (b *builder) judge(v *SeatView, s Seat, last Session) {
 			v.Activity = noReading("not read yet")
 			return
 		}
-		v.Activity, v.Since = act, b.in.Since[s.ID]
+		v.Activity, v.Since = b.frozen(s, act), b.in.Since[s.ID]
 		if act.State == ActivityExited {
 			v.Life, v.LifeWhy = LifeDead, act.Why
 		}
@@ -270,6 +274,23 @@ func (b *builder) judge(v *SeatView, s Seat, last Session) {
 	case LifeStarting, LifeUnknown:
 		v.Activity = noReading(why)
 	}
+}
+
+// frozen says of an occupant that an operation of ours has stopped who stopped it: to
+// let it go on by hand, as one would else be told, could set two agents to work in one
+// directory.
+func (b *builder) frozen(s Seat, act Activity) Activity {
+	op, held := b.opBySeat[s.ID]
+	if act.Code != CodeSuspended || !held {
+		return act
+	}
+	act.Rule += ", under an operation"
+	if b.in.Dead[op.ID] {
+		act.Why = fmt.Sprintf("stopped by a %s that was cut off half-way: `rig op show %s`", op.Verb, op.ID)
+		return act
+	}
+	act.State, act.Why = ActivityBusy, fmt.Sprintf("stopped while the %s is under way", op.Verb)
+	return act
 }
 
 func noReading(why string) Activity {

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -100,6 +101,57 @@ func TestADeadPaneShowsItsExitStatus(t *testing.T) {
 	s := engine.BuildFleet(in).Seats()[0]
 	if s.Life != engine.LifeDead || s.ExitCode == nil || *s.ExitCode != 3 || s.Activity.State != engine.ActivityExited {
 		t.Errorf("%+v", s)
+	}
+}
+
+// What an operation of ours has stopped waits for that operation: a person who let it
+// go on could set two agents to work in one directory.
+func TestWhatAnOperationStoppedWaitsForNobody(t *testing.T) {
+	stopped := engine.Activity{Reading: engine.Reading{State: engine.ActivityWaiting, Code: engine.CodeSuspended, Why: "the client is stopped; `kill -CONT 7` lets it go on"}}
+	for _, c := range []struct {
+		name      string
+		held      bool
+		dead      bool
+		state     engine.ActivityState
+		why, gate string
+		attention string
+	}{
+		{"by a person", false, false, engine.ActivityWaiting, stopped.Why, "", engine.AttnWaiting},
+		{"under way", true, false, engine.ActivityBusy, "stopped while the handover is under way", "", ""},
+		{"at a gate", true, false, engine.ActivityBusy, "stopped while the handover is under way", "asks for trust", engine.AttnGate},
+		{"cut off", true, true, engine.ActivityWaiting, "stopped by a handover that was cut off half-way: `rig op show op1`", "asks for trust", engine.AttnUnfinished},
+	} {
+		in := bigRecord(1)
+		in.Activity["seat0000"] = stopped
+		if c.held {
+			in.Record.Open = []engine.Operation{{ID: "op1", Verb: engine.VerbHandover, SeatID: "seat0000", Target: "dev-m0@rig000", State: engine.OpRunning}}
+			in.Record.Leases = []engine.Lease{{Key: "seat:seat0000", OpID: "op1"}}
+			in.Dead = map[string]bool{"op1": c.dead}
+		}
+		if c.gate != "" {
+			in.Steps = map[string][]engine.OperationStep{"op1": {{
+				Kind: engine.StepReady, State: engine.StepStarted,
+				Evidence: []byte(`{"gate":"trust_gate","why":"` + c.gate + `","session":"rig-staged","since":"2026-03-03T09:59:30Z","offered_until":"2026-03-03T10:00:30Z"}`),
+			}}}
+		}
+		f := engine.BuildFleet(in)
+		s := f.Seats()[0]
+		if s.Activity.State != c.state || s.Activity.Why != c.why {
+			t.Errorf("%s: %s, %s", c.name, s.Activity.State, s.Activity.Why)
+		}
+		var classes []string
+		for _, it := range f.Attention {
+			classes = append(classes, it.Class)
+			if it.Class == engine.AttnGate && (it.Reason != "the successor waits at a gate: asks for trust" || in.Now.Sub(it.Since) != 30*time.Second) {
+				t.Errorf("%s: %+v", c.name, it)
+			}
+		}
+		if got := strings.Join(classes, " "); got != c.attention {
+			t.Errorf("%s: attention %q, want %q", c.name, got, c.attention)
+		}
+		if want := map[bool]string{true: "rig-staged", false: s.SessionName}[c.attention == engine.AttnGate]; s.SessionToSee() != want {
+			t.Errorf("%s: session %q, want %q", c.name, s.SessionToSee(), want)
+		}
 	}
 }
 

@@ -19,13 +19,14 @@ func (e *Engine) jump(ctx context.Context, s *SeatView) (Jump, error) {
 		return Jump{}, Errorf(CodeSessionMissing, "the seat has no live pane: %s", cmp.Or(s.LifeWhy, string(s.Life))).On("jump", s.Address).
 			WithHint("`rig launch %s %s` starts it", s.Rig, s.Logical)
 	}
-	j := Jump{Session: s.SessionName, Argv: e.d.Mux.AttachArgv(s.SessionName)}
+	session := s.SessionToSee()
+	j := Jump{Session: session, Argv: e.d.Mux.AttachArgv(session)}
 	if e.d.Self.Socket == "" {
 		j.NoPopup = "this console does not run inside tmux, which draws popups"
 		return j, nil
 	}
 	if e.d.Self.Socket != e.d.Mux.Socket() {
-		j.Popup = e.d.Mux.PopupArgv(e.d.Self.Socket, "", e.d.Self.Pane, s.SessionName)
+		j.Popup = e.d.Mux.PopupArgv(e.d.Self.Socket, "", e.d.Self.Pane, session)
 		if e.d.Self.Client != "" {
 			j.Popup, j.NoPopup = nil, popupInPopup
 		}
@@ -67,7 +68,7 @@ func (e *Engine) jump(ctx context.Context, s *SeatView) (Jump, error) {
 	case j.Client == "":
 		j.NoPopup = "it cannot be told which of the terminals shows this console"
 	default:
-		j.Popup = e.d.Mux.PopupArgv(e.d.Mux.Socket(), j.Client, "", s.SessionName)
+		j.Popup = e.d.Mux.PopupArgv(e.d.Mux.Socket(), j.Client, "", session)
 	}
 	return j, nil
 }
@@ -110,22 +111,42 @@ func (e *Engine) SwitchClient(ctx context.Context, ref string, a SwitchArgs) (Sw
 		return Switched{}, Errorf("session_not_found", "the seat has no session: %s", at.why).On("switch-client", address).
 			WithHint("`rig launch %s %s` starts it", w.rigs[seat.RigID].Name, seat.Logical())
 	}
-	if err := checkWindow(&w.inv, at.pane.Session, a.Window); err != nil {
+	session, err := e.sessionToSee(ctx, w, seat, at.pane.Session)
+	if err != nil {
+		return Switched{}, err
+	}
+	if err := checkWindow(&w.inv, session, a.Window); err != nil {
 		return Switched{}, err
 	}
 	client, err := e.pickClient(ctx, a.Client, attach)
 	if err != nil {
 		return Switched{}, err
 	}
-	if err := e.d.Mux.SwitchClient(ctx, client, at.pane.Session, a.Window); err != nil {
+	if err := e.d.Mux.SwitchClient(ctx, client, session, a.Window); err != nil {
 		return Switched{}, Errorf("switch_failed", "tmux did not switch the client").On("switch-client", address).Wrap(err).
 			WithHint("attach instead: %s", attach)
 	}
-	s := Switched{Seat: address, Session: at.pane.Session, Window: a.Window, Client: client, Retargeted: true, Target: at.pane.Session}
+	s := Switched{Seat: address, Session: session, Window: a.Window, Client: client, Retargeted: true, Target: session}
 	if a.Window >= 0 {
-		s.Target = fmt.Sprintf("%s:%d", at.pane.Session, a.Window)
+		s.Target = fmt.Sprintf("%s:%d", session, a.Window)
 	}
 	return s, nil
+}
+
+// sessionToSee is a seat's session, or that of its successor at a gate.
+func (e *Engine) sessionToSee(ctx context.Context, w *world, seat Seat, session string) (string, error) {
+	held, is := w.leases["seat:"+seat.ID]
+	if !is {
+		return session, nil
+	}
+	op, steps, err := e.Operation(ctx, held.OpID)
+	if CodeOf(err) == CodeNotFound || err == nil && op.State != OpRunning {
+		return session, nil
+	}
+	if g := gateOf(steps); g != nil {
+		session = g.Session
+	}
+	return session, err
 }
 
 func checkWindow(inv *Inventory, session string, window int) error {

@@ -71,7 +71,10 @@ func (o *observer) readSeat(ctx context.Context, ref string, parsed SeatRef) (se
 		if seat, err = oneSeat(ref, found, func(s Seat) string { return Address(s.Pod, s.Member, rigOf(s)) }, rigOf); err != nil {
 			return err
 		}
-		o.rec, err = r.RecordOf(seat.ID)
+		if o.rec, err = r.RecordOf(seat.ID); err != nil {
+			return err
+		}
+		o.steps, err = stepsOf(r, o.rec.Open)
 		return err
 	})
 	return seat, err

@@ -91,7 +91,7 @@ func (o *observer) readRecord(ctx context.Context) bool {
 	}
 	var rec *Record
 	var recent []Event
-	steps := map[string][]OperationStep{}
+	var steps map[string][]OperationStep
 	var undoable []Operation
 	var found []DiscoveredSession
 	if err == nil {
@@ -109,12 +109,8 @@ func (o *observer) readRecord(ctx context.Context) bool {
 			if found, err = r.AllDiscovered(); err != nil {
 				return err
 			}
-			for _, op := range rec.Open {
-				if steps[op.ID], err = r.Steps(op.ID); err != nil {
-					return err
-				}
-			}
-			return nil
+			steps, err = stepsOf(r, rec.Open)
+			return err
 		})
 	}
 	if err != nil {
@@ -125,6 +121,18 @@ func (o *observer) readRecord(ctx context.Context) bool {
 	o.rec, o.recMark, o.recErr, o.recent, o.steps, o.undoable = rec, mark, nil, recent, steps, undoable
 	o.found = found
 	return true
+}
+
+// stepsOf reads the journals of operations.
+func stepsOf(r Reader, ops []Operation) (map[string][]OperationStep, error) {
+	steps := make(map[string][]OperationStep, len(ops))
+	for _, op := range ops {
+		var err error
+		if steps[op.ID], err = r.Steps(op.ID); err != nil {
+			return nil, err
+		}
+	}
+	return steps, nil
 }
 
 // undoableOps lists the operations whose undo window is open.

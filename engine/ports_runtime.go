@@ -132,6 +132,9 @@ const (
 	ConfidenceNone Confidence = "none" // no evidence
 )
 
+// CodeSuspended is the reading of a client that was stopped (SIGSTOP, Ctrl-Z).
+const CodeSuspended Code = "suspended"
+
 // Reading is one candidate answer about an occupant with where it came from.
 // Competing readings are kept, for `rig explain`.
 type Reading struct {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -113,7 +114,7 @@ func doReady(ctx context.Context, r *run, s Step) (Evidence, error) {
 func (r *run) stagedGate(ctx context.Context, s Step, l *launched, got Readiness, p Probe) (Evidence, error) {
 	if l.gateSince.IsZero() {
 		l.gateSince = p.Now
-		ev := Evidence{"gate": string(got.Code), "why": got.Why, "session": l.session.Name, "offered_until": p.Now.Add(r.e.d.Config.GateWait).UTC().Format(time.RFC3339)}
+		ev := Evidence{"gate": string(got.Code), "why": got.Why, "session": l.session.Name, "since": rfc3339(p.Now), "offered_until": rfc3339(p.Now.Add(r.e.d.Config.GateWait))}
 		if err := r.note(ctx, s, StepStarted, ev, nil); err != nil {
 			return ev, err
 		}
@@ -124,6 +125,23 @@ func (r *run) stagedGate(ctx context.Context, s Step, l *launched, got Readiness
 	return Evidence{"pane_tail": r.tail(p.Screen)}, Errorf("successor_attention_required", "the successor waits at a gate: %s", got.Why).On("handover", s.Seat).
 		WithHint("answer it once by hand in that directory, or grant it in the client's own settings, then try again").
 		With("gate", got.Code).With("pane_tail", r.tail(p.Screen))
+}
+
+func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// gateOf finds, in the journal of a running operation, the gate that is offered.
+func gateOf(steps []OperationStep) *StagedGate {
+	for _, st := range steps {
+		var ev Evidence
+		if st.Kind != StepReady || st.State != StepStarted || json.Unmarshal(st.Evidence, &ev) != nil || ev.Str("session") == "" {
+			continue
+		}
+		g := StagedGate{Why: ev.Str("why"), Session: ev.Str("session")}
+		g.Since, _ = time.Parse(time.RFC3339, ev.Str("since"))         // zero: not known
+		g.Until, _ = time.Parse(time.RFC3339, ev.Str("offered_until")) // likewise
+		return &g
+	}
+	return nil
 }
 
 func (r *run) notReady(l *launched, s Step, limit time.Duration) (Evidence, error) {

@@ -75,3 +75,45 @@ func TestStopLearnsTheIDBehindAGate(t *testing.T) {
 		t.Errorf("a seat that was not touched: %+v", s)
 	}
 }
+
+// TestAGateInStagingIsOffered: the successor of a handover asks for trust in a session that no seat has. Every place leads there,
+// nobody is told to let the incumbent go on, and the handover is done once a person has answered.
+func TestAGateInStagingIsOffered(t *testing.T) {
+	w := newWorld(t)
+	w.must("up", w.spec("staged", "a:claude-code"))
+	w.write("home/.claude.json", `{"hasCompletedOnboarding":true,"projects":{}}`)
+	s := w.outside(120, 40)
+	s.on("fleet")
+	done := make(chan result, 1)
+	go func() { done <- w.run("handover", "dev.a", "--reason", "r") }()
+	var doc struct {
+		Gate     *struct{ Why, Session string }           `json:"staged_gate"`
+		Activity struct{ State, Why string }              `json:"activity"`
+		Items    []struct{ Class, Reason, Remedy string } `json:"attention_items"`
+	}
+	w.eventually("the gate is told", func() (bool, string) {
+		r := w.into(&doc, "seat", "status", "dev.a")
+		return doc.Gate != nil, r.out
+	})
+	if len(doc.Items) != 1 || doc.Items[0].Class != "gate" || !strings.Contains(doc.Items[0].Reason, "the successor waits at a gate: ") || doc.Items[0].Remedy != "rig attach dev-a@staged and answer it there" {
+		t.Errorf("attention: %+v", doc.Items)
+	}
+	if doc.Activity.State != "busy" || doc.Activity.Why != "stopped while the handover is under way" {
+		t.Errorf("the incumbent reads %+v", doc.Activity)
+	}
+	if out := w.must("attach", "dev.a"); !strings.Contains(out, doc.Gate.Session) {
+		t.Errorf("attach opens %s, want session %s", out, doc.Gate.Session)
+	}
+	s.keys("2")
+	s.shows("dev-a@staged", "the successor waits at a gate")
+	s.lacks("kill -CONT")
+	s.keys("Enter")
+	s.shows("trust")
+	s.keys("Down", "Enter")
+	if r := <-done; r.code != 0 {
+		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	if got := w.seat("dev.a"); got.Generation != 2 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -159,7 +159,7 @@ func (c *cli) attachCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			argv := a.deps.Mux.AttachArgv(s.SessionName)
+			argv := a.deps.Mux.AttachArgv(s.SessionToSee())
 			if c.json {
 				return c.print(map[string]any{"ok": true, "seat": s.Address, "argv": argv})
 			}

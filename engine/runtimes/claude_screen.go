@@ -36,7 +36,6 @@ const (
 	CodeCompactFailed    engine.Code = "compact_failed"
 	CodeUsageLimit       engine.Code = "usage_limit"
 	CodeRateLimited      engine.Code = "rate_limited"
-	CodeSuspended        engine.Code = "suspended"
 
 	CodeNoConversation   engine.Code = "no_conversation_found"
 	CodeNoSavedSession   engine.Code = "no_saved_session"

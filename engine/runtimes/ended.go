@@ -108,7 +108,7 @@ func (c Config) suspended(pid int, start string) (engine.Reading, bool) {
 		return engine.Reading{}, false
 	}
 	return engine.Reading{
-		State: engine.ActivityWaiting, Code: CodeSuspended,
+		State: engine.ActivityWaiting, Code: engine.CodeSuspended,
 		Why:    fmt.Sprintf("the client is stopped; `kill -CONT %d` lets it go on", pid),
 		Source: "process", Rule: "process state T", Confidence: engine.ConfidenceHigh,
 	}, true

@@ -360,7 +360,7 @@ func TestStoppedClientIsSuspended(t *testing.T) {
 		t.Fatalf("stop: %v %v %v", stopped, refused, err)
 	}
 	rt := NewClaude(testConfig(t))
-	if a := rt.Activity(t.Context(), p); a.Code != CodeSuspended || a.State != engine.ActivityWaiting {
+	if a := rt.Activity(t.Context(), p); a.Code != engine.CodeSuspended || a.State != engine.ActivityWaiting {
 		t.Errorf("got %+v", a)
 	}
 	if err := procs.Continue(t.Context(), stopped); err != nil {
