@@ -124,6 +124,9 @@ func undoAdoptTag(ctx context.Context, r *run, s Step) error {
 	id, _ := r.seatID(s)
 	inv := r.e.d.Mux.Inventory(ctx)
 	pane, ok := inv.Pane(PaneID(s.Args["pane"]))
+	if !ok && len(inv.Faults) > 0 {
+		return Errorf(CodeTmuxProbeFailed, "what tmux said of some panes cannot be read: %s", inv.Faults[0]).WithHint("`rig doctor` says what is wrong with tmux")
+	}
 	if !ok || pane.Op != r.plan.ID || pane.Seat != id {
 		return inv.Err
 	}

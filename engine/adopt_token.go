@@ -31,7 +31,11 @@ func (r *run) capture(ctx context.Context, s Step, seat Seat, pane PaneID) Evide
 	if !id.Proven || id.Token.Empty() {
 		return Evidence{"token_why": cmp.Or(id.Why, "its client names no conversation")}
 	}
-	if owner, whose, known := r.e.occupantOf(ctx, w, seat.Runtime, NewParentToken(id.Token.Reveal())); known && owner.SeatID != seat.ID {
+	owner, whose, known, err := r.e.occupantOf(ctx, w, seat.Runtime, NewParentToken(id.Token.Reveal()))
+	if err != nil {
+		return Evidence{"token_why": "whose conversation it is cannot be told: " + err.Error()}
+	}
+	if known && owner.SeatID != seat.ID {
 		return Evidence{"token_why": "it is the conversation of " + whose}
 	}
 	r.memory.Store("captured/"+s.Seat, captured{id.Token, id.Provenance})

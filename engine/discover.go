@@ -119,7 +119,9 @@ func (e *Engine) scan(ctx context.Context, inv *Inventory, known []DiscoveredSes
 				out = append(out, d) // another server's: nothing was learned of it here
 				continue
 			}
-			if pane, ok := inv.Pane(d.Pane); !ok || d.Epoch != inv.Epoch || pane.PID != d.PID {
+			pane, ok := inv.Pane(d.Pane)
+			unread := !ok && d.Epoch == inv.Epoch && len(inv.Faults) > 0 // it may be one of the rows that cannot be read
+			if !unread && (!ok || d.Epoch != inv.Epoch || pane.PID != d.PID) {
 				d.Status = "vanished"
 			}
 			out = append(out, d)

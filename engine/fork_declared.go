@@ -123,7 +123,11 @@ func (e *Engine) sourceStart(ctx context.Context, w *world, p *Plan, seat Seat, 
 	case ForkSource:
 		d := declaredSource{Mode: src.Mode(), Parent: tokenDigest(src.Parent)}
 		from := parent{token: src.Parent, called: "conversation " + src.Parent.Reveal(), source: "a conversation from outside of this record"}
-		if s, who, ok := e.occupantOf(ctx, w, seat.Runtime, src.Parent); ok {
+		s, who, ok, err := e.occupantOf(ctx, w, seat.Runtime, src.Parent)
+		if err != nil {
+			p.BlockSeat(st.Address, err)
+		}
+		if ok {
 			from.source, d.From, d.Session = who, who, s.ID
 		}
 		p.SetInput(declaredInput(st.Address), d)

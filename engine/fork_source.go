@@ -212,8 +212,9 @@ func tokenDigest(t ParentToken) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// occupantOf finds the occupant whose conversation an id is, also a former one.
-func (e *Engine) occupantOf(ctx context.Context, w *world, rt RuntimeName, token ParentToken) (Session, string, bool) {
+// occupantOf finds the occupant whose conversation an id is, also a former one. A
+// record that cannot be read is an error: it does not say that nobody has it.
+func (e *Engine) occupantOf(ctx context.Context, w *world, rt RuntimeName, token ParentToken) (Session, string, bool, error) {
 	var found Session
 	err := e.d.Store.Read(ctx, func(r Reader) error {
 		for _, seat := range w.rec.Seats {
@@ -233,9 +234,9 @@ func (e *Engine) occupantOf(ctx context.Context, w *world, rt RuntimeName, token
 		return nil
 	})
 	if err != nil || found.ID == "" {
-		return Session{}, "", false
+		return Session{}, "", false, err
 	}
-	return found, occupantName(w.address(w.seats[found.SeatID]), found.Generation), true
+	return found, occupantName(w.address(w.seats[found.SeatID]), found.Generation), true, nil
 }
 
 // redactPrompt takes secrets out of what becomes an argument of a process.

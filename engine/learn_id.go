@@ -90,8 +90,8 @@ func (e *Engine) learnID(ctx context.Context, w *world, seat Seat, by looker) er
 	if !id.Proven || id.Token.Empty() || e.namesParent(ctx, seat, id.Token.Reveal()) {
 		return nil
 	}
-	if owner, _, known := e.occupantOf(ctx, w, seat.Runtime, NewParentToken(id.Token.Reveal())); known && owner.ID != last.ID {
-		return nil
+	if owner, _, known, err := e.occupantOf(ctx, w, seat.Runtime, NewParentToken(id.Token.Reveal())); err != nil || known && owner.ID != last.ID {
+		return err
 	}
 	return e.d.Store.Write(ctx, func(tx Tx) error { return e.recordLearned(tx, w, seat, last.ID, id, by) })
 }

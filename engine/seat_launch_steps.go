@@ -37,7 +37,9 @@ func undoFreshMark(ctx context.Context, r *run, s Step) error {
 			return err
 		}
 		binding := BindingUnchanged
-		if _, err := tx.Binding(seat.ID); err != nil {
+		if _, bound, err := lookup(tx.Binding(seat.ID)); err != nil {
+			return err
+		} else if !bound {
 			binding = BindingFailed
 		}
 		r.settle(SeatReceipt{Seat: address, Outcome: ContinuityFailed, Binding: binding, Action: "launch_failed", Error: cause, Evidence: cause.Details})
