@@ -70,7 +70,11 @@ func writeCompletion(root *cobra.Command, shell string, w io.Writer) error {
 // ends no word.
 var bashRepairs = map[string]string{
 	"-n =: ||": "-n =:@ ||",
-	`    __rig_handle_special_char "$cur" =` + "\n": `    __rig_handle_special_char "$cur" =` + "\n" + `    __rig_handle_special_char "$cur" @` + "\n",
+	`    __rig_handle_special_char "$cur" =` + "\n": `    __rig_handle_special_char "$cur" =` + "\n" + `    if [[ $cur == *@* && $COMP_WORDBREAKS == *@* ]]; then # readline keeps what stands before the @
+        local before=${cur%%@*} i
+        for i in "${!COMPREPLY[@]}"; do COMPREPLY[i]=${COMPREPLY[i]#"$before"}; done
+    fi
+`,
 	`    _get_comp_words_by_ref "$@" cur prev words cword` + "\n": `    if declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
         _get_comp_words_by_ref "$@" cur prev words cword
         return

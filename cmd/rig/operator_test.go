@@ -84,7 +84,7 @@ func TestCompletionOffersNames(t *testing.T) {
 		t.Fatal(err) // make needs it too
 	}
 	script := w.write("rig.bash", w.must("completion", "bash"))
-	for line, want := range map[string]string{"rig seat status dev-s": "dev-sh@cn", "rig seat status dev-sh@c": "cn"} {
+	for line, want := range map[string]string{"rig seat status dev-s": "dev-sh@cn", "rig seat status dev-sh@c": "@cn"} {
 		ask := `source "$1"; rig() { "$RIG_UNDER_TEST" "$@"; }; COMP_LINE=$2 COMP_POINT=${#2} COMP_TYPE=9; compopt() { :; }; __start_rig; printf '%s\n' "${COMPREPLY[@]}"`
 		cmd := exec.Command(bash, "--norc", "-c", ask, "bash", script, line)
 		cmd.Env = append(slices.Clone(w.env), "RIG_UNDER_TEST="+w.program)
