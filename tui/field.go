@@ -279,7 +279,15 @@ func (f *field) key(k tea.KeyPressMsg) {
 		f.pad.key(k)
 		return
 	}
-	if f.takesText() && f.input.key(k) {
+	if !f.takesText() {
+		return
+	}
+	was := f.input.text()
+	f.input.key(k)
+	if f.kind == fieldPick && strings.TrimSpace(f.input.text()) == "" {
+		f.input.set("") // a space looks for nothing
+	}
+	if f.input.text() != was { // a key that changes no text changes no choice
 		f.edited()
 	}
 }

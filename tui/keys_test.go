@@ -73,6 +73,21 @@ func TestOwnKeysReachFooterHelpAndDispatch(t *testing.T) {
 	d.has("^f")
 }
 
+// A key of other screens says of which.
+func TestAKeyOfAnotherScreenSaysSo(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys("9", "H")
+	d.has("H (handover) is a key of Fleet, Attention, Pressure, Wall, Seat")
+	d.keys("j")
+	d.hasNot("is a key of")
+	d.keys("esc", "esc")
+	d.has("this is the first screen")
+	d.keys("A")
+	d.hasNot("this is the first screen")
+	d.keys("esc", "9", "ctrl+y")
+	d.hasNot("is a key of")
+}
+
 // A motion pressed while nothing is drawn yet is made in the first picture.
 func TestMotionsAheadOfTheFirstPicture(t *testing.T) {
 	d := drive(t, nil, options())

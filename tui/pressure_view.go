@@ -264,11 +264,11 @@ func (s *pressureScreen) planCell(seat *engine.SeatView) (string, tone) {
 	case e.Reason != "":
 		return codeWords(e.Reason), toneDim
 	}
-	k := toneDim
-	if e.Threshold != "" {
-		k = toneBad
+	why := codeWords(firstBlocker(e))
+	if e.Threshold == "" { // nothing is due, so that nothing is held up; the line above counts it so
+		return why, toneDim
 	}
-	return "blocked: " + codeWords(firstBlocker(e)), k
+	return "blocked: " + why, toneBad
 }
 
 // firstBlocker is the first reason of a blocked seat that is not a threshold.

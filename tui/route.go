@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -49,7 +51,7 @@ func (m *Model) drop(o overlay) {
 }
 
 // onKey sends a key where it belongs: text into a field, everything else through
-// the registry. A key that means nothing does nothing.
+// the registry. A key that means nothing on any screen does nothing.
 func (m *Model) onKey(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	if m.toast.stays || m.toast.tone == toneNeed { // a refusal is answered by the next key, and the footer's keys come back
@@ -74,7 +76,25 @@ func (m *Model) onKey(k tea.KeyPressMsg) tea.Cmd {
 		}
 		return a.run(m)
 	}
+	if top == nil && m.typing == nil {
+		return m.notHere(name)
+	}
 	return m.onText(top, k)
+}
+
+// notHere names the screens on which a key does something.
+func (m *Model) notHere(key string) tea.Cmd {
+	a := m.reg.find(scopeScreens, key)
+	if a == nil {
+		return nil
+	}
+	var on []string
+	for _, s := range screenList() {
+		if s.in&a.in != 0 {
+			on = append(on, s.name)
+		}
+	}
+	return m.say(toneNeed, false, keyWord(key)+" ("+strings.ToLower(a.text(m))+") is a key of "+strings.Join(on, ", "))
 }
 
 func (m *Model) onText(top overlay, k tea.KeyPressMsg) tea.Cmd {

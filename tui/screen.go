@@ -158,7 +158,7 @@ func (m *Model) back() tea.Cmd {
 		m.cur = screenFleet
 		return m.renew(m.cur)
 	}
-	return m.say(toneDim, false, "this is the first screen; "+m.reg.hint("quit")+" quits")
+	return m.say(toneNeed, false, "this is the first screen; "+m.reg.hint("quit")+" quits")
 }
 
 // quit leaves from the first screen and goes back to it from others.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"rig/engine"
@@ -169,13 +170,16 @@ func mark(n int) string {
 	return fmt.Sprintf("▲%d", n)
 }
 
+// whyWidth is how much of a reason stands in a column, in cells.
+const whyWidth = 24
+
 func seatRow(s engine.SeatView, f *engine.Fleet) []string {
 	act := string(s.Activity.State)
 	if s.Activity.State == engine.ActivityUnknown {
 		act = "?"
 	}
 	if s.Activity.Why != "" && (s.Activity.State == engine.ActivityWaiting || s.Activity.State == engine.ActivityLimit) {
-		act += ": " + plain(s.Activity.Why)
+		act += ": " + ansi.Truncate(plain(s.Activity.Why), whyWidth, "…") // whole under ATTENTION
 	}
 	if s.Life == engine.LifeNever {
 		act = "—"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -165,15 +166,29 @@ func part(m transcript.Message) engine.PaperPart {
 	return engine.PaperPart{Head: head, Text: text}
 }
 
+// openFirst orders pieces of work: what is done comes last.
+func openFirst(w engine.WorkItem) int {
+	if w.State == engine.WorkDone {
+		return 1
+	}
+	return 0
+}
+
 // workPage shows the inbound work of a seat.
 func workPage(in engine.PacketInput) engine.PaperPage {
 	out := engine.PaperPage{To: 1, Size: 1}
-	for _, w := range in.Work {
+	all := slices.Clone(in.Work)
+	slices.SortStableFunc(all, func(a, b engine.WorkItem) int { return openFirst(a) - openFirst(b) })
+	for _, w := range all {
 		state := w.State
 		if w.State == engine.WorkClaimed {
 			state = fmt.Sprintf("claimed by generation %d", w.Generation)
 		}
-		text, _ := Clean(strings.TrimSpace(w.Title + "\nfrom " + w.From + ", " + shortStamp(w.CreatedAt) + "\n" + w.Note + "\n" + w.Body))
+		text := w.Title + "\nfrom " + w.From + ", " + shortStamp(w.CreatedAt) + "\n"
+		if w.Note != "" {
+			text += "note: " + w.Note + "\n"
+		}
+		text, _ = Clean(strings.TrimSpace(text + w.Body))
 		out.Parts = append(out.Parts, engine.PaperPart{Head: state + "  " + w.ID, Text: text})
 	}
 	if len(out.Parts) == 0 {
