@@ -131,17 +131,30 @@ func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // gateOf finds, in the journal of a running operation, the gate that is offered.
 func gateOf(steps []OperationStep) *StagedGate {
-	for _, st := range steps {
-		var ev Evidence
-		if st.Kind != StepReady || st.State != StepStarted || json.Unmarshal(st.Evidence, &ev) != nil || ev.Str("session") == "" {
-			continue
+	for i := range steps {
+		if g := steps[i].Gate(); g != nil {
+			return g
 		}
-		g := StagedGate{Why: ev.Str("why"), Session: ev.Str("session")}
-		g.Since, _ = time.Parse(time.RFC3339, ev.Str("since"))         // zero: not known
-		g.Until, _ = time.Parse(time.RFC3339, ev.Str("offered_until")) // likewise
-		return &g
 	}
 	return nil
+}
+
+// Gate is what the successor of a handover asks a person while this step waits for it;
+// nil = nothing.
+func (s OperationStep) Gate() *StagedGate {
+	var ev Evidence
+	if s.Kind != StepReady || s.State != StepStarted || json.Unmarshal(s.Evidence, &ev) != nil || ev.Str("session") == "" {
+		return nil
+	}
+	g := StagedGate{Why: ev.Str("why"), Session: ev.Str("session")}
+	g.Since, _ = time.Parse(time.RFC3339, ev.Str("since"))         // zero: not known
+	g.Until, _ = time.Parse(time.RFC3339, ev.Str("offered_until")) // likewise
+	return &g
+}
+
+// Words says what waits and where a person gets to it.
+func (g *StagedGate) Words(seat string, zone *time.Location) string {
+	return "the successor waits at a gate: " + g.Why + "; `rig attach " + seat + "` leads there, until " + g.Until.In(zone).Format("15:04:05")
 }
 
 func (r *run) notReady(l *launched, s Step, limit time.Duration) (Evidence, error) {

@@ -133,6 +133,11 @@ func (m *Model) stepLines(st engine.OperationStep, w int, on bool) []string {
 		}
 	}
 	last := len(pieces) - 1
+	if g := st.Gate(); g != nil {
+		for _, part := range wrap(clean(g.Words(st.Seat, m.opt.zone())), room) {
+			pieces = append(pieces, seg{toneNeed, part})
+		}
+	}
 	if st.Error != "" {
 		for _, part := range wrap(clean(st.Error), room) {
 			pieces = append(pieces, seg{toneBad, part})

@@ -307,6 +307,10 @@ func (p *plain) apply(plan *engine.Plan) {
 
 func (p *plain) steps(o engine.OpProgress, said map[string]engine.StepState) {
 	for _, st := range o.Steps {
+		if g := st.Gate(); g != nil && said["gate "+st.StepID] == "" {
+			said["gate "+st.StepID] = st.State
+			p.say("  %s", clean(g.Words(st.Seat, p.m.opt.zone())))
+		}
 		if st.State == engine.StepPending || said[st.StepID] == st.State {
 			continue
 		}

@@ -136,6 +136,24 @@ func TestJournalWrapsLongSteps(t *testing.T) {
 	}
 }
 
+// A step that waits for a person says for what, and how to get there.
+func TestAStepAtAGateLeadsThere(t *testing.T) {
+	t.Parallel()
+	d := drive(t, tuitest.Fleet(7), options())
+	st := engine.OperationStep{
+		StepID: "1", Kind: engine.StepReady, Seat: "dev-impl@shop", Title: "wait until it is proven ready", State: engine.StepStarted, StartedAt: d.m.now,
+		Evidence: []byte(`{"gate":"trust_gate","why":"asks for trust","session":"rig-staged","offered_until":"2026-03-03T10:01:00Z"}`),
+	}
+	for _, state := range []engine.StepState{engine.StepStarted, engine.StepDone} {
+		st.State = state
+		text := strings.Join(strings.Fields(ansiText(d.m.stepLines(st, 70, false))), " ")
+		const want = "the successor waits at a gate: asks for trust; `rig attach dev-impl@shop` leads there, until 10:01:00"
+		if strings.Contains(text, want) != (state == engine.StepStarted) {
+			t.Errorf("%s: it reads %q", state, text)
+		}
+	}
+}
+
 // A list of tall rows always shows the whole of the selected one.
 func TestTallListShowsTheCursor(t *testing.T) {
 	t.Parallel()

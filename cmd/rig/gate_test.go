@@ -84,8 +84,8 @@ func TestAGateInStagingIsOffered(t *testing.T) {
 	w.write("home/.claude.json", `{"hasCompletedOnboarding":true,"projects":{}}`)
 	s := w.outside(120, 40)
 	s.on("fleet")
-	done := make(chan result, 1)
-	go func() { done <- w.run("handover", "dev.a", "--reason", "r") }()
+	shell := w.terminal(120, 40, "handover", "dev.a", "--reason", "r")
+	shell.shows("▲ the successor waits at a gate: ", "`rig attach dev-a@staged`", " leads there, until ")
 	var doc struct {
 		Gate     *struct{ Why, Session string }           `json:"staged_gate"`
 		Activity struct{ State, Why string }              `json:"activity"`
@@ -110,9 +110,7 @@ func TestAGateInStagingIsOffered(t *testing.T) {
 	s.keys("Enter")
 	s.shows("trust")
 	s.keys("Down", "Enter")
-	if r := <-done; r.code != 0 {
-		t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
-	}
+	shell.shows("done · operation", "ended 0")
 	if got := w.seat("dev.a"); got.Generation != 2 {
 		t.Errorf("%+v", got)
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -210,6 +211,10 @@ func (c *cli) progress() func(engine.OpProgress) {
 	told := map[string]engine.StepState{}
 	return func(p engine.OpProgress) {
 		for _, s := range p.Steps {
+			if g := s.Gate(); g != nil && told["gate "+s.StepID] == "" {
+				told["gate "+s.StepID] = s.State
+				fmt.Fprintf(c.err, "  ▲ %s\n", plain(g.Words(s.Seat, time.Local)))
+			}
 			if told[s.StepID] == s.State {
 				continue
 			}
