@@ -274,6 +274,9 @@ func (b *builder) judge(v *SeatView, s Seat, last Session) {
 	case LifeStarting, LifeUnknown:
 		v.Activity = noReading(why)
 	}
+	if v.Life == LifeStopped && last.Status == SessionDetached { // it runs on, or not: nobody looks at it any more
+		v.Activity = noReading(why)
+	}
 }
 
 // frozen says of an occupant that an operation of ours has stopped who stopped it: to

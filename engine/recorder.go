@@ -83,8 +83,12 @@ func (t *tape) gone(s Seat, old Activity, screen []string, why string, now time.
 		return
 	}
 	delete(t.owed, s.ID)
+	moment := ShotAfter
+	if old.State == ActivityExited { // that its client ended was told when it did; the pane went later
+		moment = ShotRest
+	}
 	t.keep(Shot{
-		SeatID: s.ID, Generation: s.Generation, At: now, From: old.State, To: ActivityExited, Moment: ShotAfter,
+		SeatID: s.ID, Generation: s.Generation, At: now, From: old.State, To: ActivityExited, Moment: moment,
 		Why: why, Source: "tmux", Lines: screen,
 	})
 }

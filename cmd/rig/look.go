@@ -286,6 +286,9 @@ func (c *cli) events(ctx context.Context, a *app, f engine.EventFilter, follow b
 	for i := len(list) - 1; i >= 0; i-- {
 		c.event(list[i])
 	}
+	if len(list) == 0 && !follow {
+		fmt.Fprintln(c.err, "no event is like that") // beside the answer, which is empty
+	}
 	f.Newest, f.Limit = false, 0
 	t := time.NewTicker(200 * time.Millisecond)
 	defer t.Stop()

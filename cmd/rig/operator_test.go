@@ -27,6 +27,9 @@ func TestASessionThatWasLetGoIsFree(t *testing.T) {
 	if w.into(&found, "discover"); found.Sessions[0].Status != "active" {
 		t.Errorf("let go, it is %s", found.Sessions[0].Status)
 	}
+	if s := w.seat("dev.sh"); s.Life != "stopped" || s.Activity.State != "unknown" {
+		t.Errorf("nobody knows whether it ended: %s, %s", s.Life, s.Activity.State)
+	}
 	w.must("adopt", id, "dev.sh")
 	r := w.run("adopt", "nope", "dev.sh")
 	if r.code != 1 || strings.Count(r.err, "nope") != 1 {
@@ -52,6 +55,9 @@ func TestRefusalsOfTheCommandLine(t *testing.T) {
 		}
 	}
 	w.refuse("wait_timeout", 1, "wait", "dev.sh", "--until", "limit", "--timeout", "1s")
+	if r := w.run("events", "--type", "nope"); r.code != 0 || r.out != "" || !strings.Contains(r.err, "no event") {
+		t.Errorf("exit %d: %q %q", r.code, r.out, r.err)
+	}
 	if r := w.run("context", "get"); r.code != 1 || !strings.Contains(r.err, "--seat") {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
