@@ -9,6 +9,8 @@ type DownArgs struct {
 	Snapshot bool `json:"snapshot,omitempty"` // states the intent; one is attempted anyway while something runs
 	Delete   bool `json:"delete,omitempty"`   // forget the rig when everything has stopped
 	Force    bool `json:"force,omitempty"`    // accepted; a stop is immediate anyway
+	// DropWork forgets a rig whose seats have open inbound work, which goes with it.
+	DropWork bool `json:"drop_work,omitempty"`
 }
 
 // planDown stops every seat of a rig. A snapshot is attempted first while
@@ -29,6 +31,9 @@ func planDown(_ context.Context, e *Engine, w *world, p *Plan) error {
 	}
 	if args.Delete {
 		words = append(words, "--delete")
+	}
+	if args.DropWork {
+		words = append(words, "--drop-work")
 	}
 	p.Target, p.Detached, p.Command = rig.Name, true, CommandLine(words...)
 	p.Leases = []string{"rig:" + rig.ID}
@@ -52,13 +57,20 @@ func planDown(_ context.Context, e *Engine, w *world, p *Plan) error {
 	}
 	if args.Delete {
 		last = Step{
-			ID: "rig/deleted", Kind: StepRigDeleted, Effect: EffectCommit, Args: map[string]string{"rig_id": rig.ID},
+			ID: "rig/deleted", Kind: StepRigDeleted, Effect: EffectCommit, Args: dropArgs(map[string]string{"rig_id": rig.ID}, args.DropWork),
 			Title: "forget the rig (history and snapshots stay)",
 		}
 	}
 	p.Phases = append(p.Phases, Phase{ID: "rig", Unit: "rig", Title: "Close the rig", Needs: units, Steps: []Step{last}})
 	p.Changes = append(p.Changes, Change{Field: "rig " + rig.Name, Before: Counted(running, "seat") + " running", After: downWord(args.Delete)})
-	p.Unchanged = append(p.Unchanged, "history, snapshots and inbound work")
+	if !args.Delete {
+		p.Unchanged = append(p.Unchanged, "history, snapshots and inbound work")
+		return nil
+	}
+	p.Unchanged = append(p.Unchanged, "history, snapshots, and the conversations on disk")
+	for _, seat := range w.seatsOf(rig.ID) {
+		e.blockWork(w, p, seat, w.address(seat), args.DropWork)
+	}
 	return nil
 }
 

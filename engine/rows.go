@@ -168,6 +168,9 @@ func commitRigDeleted(_ context.Context, r *run, s Step, tx Tx) (Evidence, error
 			return nil, Errorf(CodeConflict, "%s still has an occupant", Address(seat.Pod, seat.Member, rig.Name)).
 				WithHint("`rig down %s` again, then delete", rig.Name)
 		}
+		if err := keepWork(tx, s, seat, Address(seat.Pod, seat.Member, rig.Name)); err != nil {
+			return nil, err
+		}
 		if err := forgetNotes(tx, seat.ID); err != nil {
 			return nil, err
 		}

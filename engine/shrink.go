@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -133,7 +134,7 @@ func (e *Engine) planSeatRemoval(_ context.Context, w *world, p *Plan, rig Rig, 
 		}
 	}
 	steps = append(steps, Step{
-		ID: address + "/removed", Kind: StepSeatDelete, Seat: address, Effect: EffectCommit, Args: args,
+		ID: address + "/removed", Kind: StepSeatDelete, Seat: address, Effect: EffectCommit, Args: dropArgs(maps.Clone(args), dropWork),
 		Title: "take " + address + " out of the rig, and the event",
 	})
 	p.Intents = append(p.Intents, Intent{address, action, at.why})
@@ -151,6 +152,14 @@ func (e *Engine) planSeatRemoval(_ context.Context, w *world, p *Plan, rig Rig, 
 			}
 		}
 	}
+}
+
+// dropArgs says in the arguments of a step that open work may go with its seat.
+func dropArgs(args map[string]string, drop bool) map[string]string {
+	if drop {
+		args["drop_work"] = "yes"
+	}
+	return args
 }
 
 // blockWork keeps a seat whose inbound work would be lost with it.

@@ -26,6 +26,9 @@ func commitSeatRemoved(_ context.Context, r *run, s Step, tx Tx) (Evidence, erro
 	} else if bound {
 		return nil, Errorf(CodeConflict, "%s still has an occupant", s.Seat).WithHint("run it again")
 	}
+	if err := keepWork(tx, s, seat, s.Seat); err != nil {
+		return nil, err
+	}
 	ev := Evidence{"generation": seat.Generation, "forked_from": seat.ForkedFrom, "session": r.endOf(s)}
 	if err := r.event(tx, "seat.removed", seat, s.Seat, ev); err != nil {
 		return nil, err
@@ -35,6 +38,22 @@ func commitSeatRemoved(_ context.Context, r *run, s Step, tx Tx) (Evidence, erro
 	}
 	r.settle(SeatReceipt{Seat: s.Seat, Action: "removed", Generation: seat.Generation, Evidence: ev})
 	return ev, tx.DeleteSeat(seat.ID)
+}
+
+// keepWork refuses to forget a seat that was asked for something after its plan was
+// made: nobody waits for the seat's lease to ask for work.
+func keepWork(tx Tx, s Step, seat Seat, address string) error {
+	if s.Args["drop_work"] != "" {
+		return nil
+	}
+	items, err := tx.Work(seat.ID)
+	for _, it := range items {
+		if it.State != WorkDone {
+			return Errorf("work_open", "it was asked for something meanwhile: %s", it.Title).On("remove", address).
+				WithHint("hand the work to another seat first (`rig work handoff`), or --drop-work loses it")
+		}
+	}
+	return err
 }
 
 // forgetNotes removes what the record keeps of a seat beside its rows: where its

@@ -101,6 +101,7 @@ func (c *cli) downCmd() *cobra.Command {
 	m.flags(cmd)
 	cmd.Flags().BoolVar(&args.Snapshot, "snapshot", false, "state that a snapshot is wanted (one is attempted anyway)")
 	cmd.Flags().BoolVar(&args.Delete, "delete", false, "forget the rig once everything has stopped")
+	cmd.Flags().BoolVar(&args.DropWork, "drop-work", false, "with --delete: the seats' open inbound work goes too")
 	cmd.Flags().BoolVar(&args.Force, "force", false, "accepted for scripts: a stop is immediate anyway")
 	return cmd
 }
