@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -243,7 +244,32 @@ func doSwap(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if err := r.e.d.Mux.Swap(ctx, successor, incumbent); err != nil {
 		return nil, err
 	}
+	r.bringAlong(ctx, s)
 	return Evidence{"successor": string(successor.Pane), "incumbent": string(incumbent.Pane)}, nil
+}
+
+// bringAlong shows the seat to whoever answered the successor in the staging session:
+// what is there now is the incumbent, which stands still.
+func (r *run) bringAlong(ctx context.Context, s Step) {
+	l, err := r.launch(s)
+	if err != nil || l.gateSince.IsZero() {
+		return // nobody was asked to go there
+	}
+	var seats Binding
+	err = r.e.d.Store.Read(ctx, func(rd Reader) (err error) {
+		seats, err = rd.Binding(s.Args["seat_id"])
+		return err
+	})
+	clients, cerr := r.e.d.Mux.Clients(ctx)
+	for _, c := range clients {
+		if err == nil && !c.Control && c.Session == stagingName(r.plan.ID) {
+			cerr = errors.Join(cerr, r.e.d.Mux.SwitchClient(ctx, c.Name, seats.SessionName, -1))
+		}
+	}
+	err = errors.Join(err, cerr)
+	if err != nil {
+		r.warn("a terminal may still show the incumbent, in session " + stagingName(r.plan.ID) + ": " + err.Error())
+	}
 }
 
 // undoSwap swaps back, if the successor's pane is no longer in the staging session.

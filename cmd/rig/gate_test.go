@@ -111,6 +111,7 @@ func TestAGateInStagingIsOffered(t *testing.T) {
 	s.shows("trust")
 	s.keys("Down", "Enter")
 	shell.shows("done · operation", "ended 0")
+	s.shows("The handover of dev-a@staged") // the successor, which is no longer in that session
 	if got := w.seat("dev.a"); got.Generation != 2 {
 		t.Errorf("%+v", got)
 	}
