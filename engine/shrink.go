@@ -171,7 +171,7 @@ func (e *Engine) blockWork(w *world, p *Plan, seat Seat, address string, drop bo
 		words := fmt.Sprintf("%d pending, %d claimed, %d blocked", c.Pending, c.Claimed, c.Blocked)
 		p.AddFact("seat/"+address+"/work", words)
 		if !drop {
-			p.BlockSeat(address, Errorf("work_open", "it has inbound work: %s", words).
+			p.BlockSeat(address, Errorf(CodeWorkOpen, "it has inbound work: %s", words).
 				WithHint("hand the work to another seat first (`rig work handoff`), or --drop-work loses it"))
 			continue
 		}

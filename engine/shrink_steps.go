@@ -49,7 +49,7 @@ func keepWork(tx Tx, s Step, seat Seat, address string) error {
 	items, err := tx.Work(seat.ID)
 	for _, it := range items {
 		if it.State != WorkDone {
-			return Errorf("work_open", "it was asked for something meanwhile: %s", it.Title).On("remove", address).
+			return Errorf(CodeWorkOpen, "it was asked for something meanwhile: %s", it.Title).On("remove", address).
 				WithHint("hand the work to another seat first (`rig work handoff`), or --drop-work loses it")
 		}
 	}
