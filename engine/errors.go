@@ -64,7 +64,7 @@ const (
 	CodeTokenUnavailable    Code = "resume_token_unavailable"  // the source has no native id on record
 	CodeRuntimeMismatch     Code = "runtime_mismatch"          // the source runs another client than the seat
 	CodeStartupFileMissing  Code = "startup_file_missing"      // a startup file of the seat cannot be read
-	CodeWorkOpen            Code = "work_open"                 // what is to be removed was asked for something
+	CodeWorkOpen            Code = "work_open"                 // what is to be removed has inbound work
 )
 
 // Error is the one error type of the product: what was attempted, on what, why
