@@ -32,6 +32,7 @@ type driver struct {
 	raw    []string // written to the terminal past the frames
 	quit   bool
 	execs  int
+	sized  int // times that the terminal's size was asked for
 }
 
 // timer is a command that waits for time to pass.
@@ -108,6 +109,10 @@ func (d *driver) run(cmd tea.Cmd) {
 		}
 		if strings.HasSuffix(typeName(msg), "execMsg") {
 			d.execs++
+			return
+		}
+		if msg == tea.RequestWindowSize() {
+			d.sized++
 			return
 		}
 		d.send(msg)

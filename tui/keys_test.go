@@ -111,6 +111,23 @@ func TestMotionsAheadOfTheFirstPicture(t *testing.T) {
 	}
 }
 
+// A size that changed while the console started was missed: it is asked for again,
+// in the first picture and in the first of what runs.
+func TestTheSizeIsAskedForOnceMore(t *testing.T) {
+	d := drive(t, nil, options())
+	for i, c := range []struct {
+		live bool
+		want int
+	}{{false, 1}, {false, 1}, {true, 2}, {true, 2}} {
+		f := tuitest.Fleet(7)
+		f.Live = c.live
+		d.send(fleetMsg{f})
+		if d.sized != c.want {
+			t.Errorf("picture %d: asked %d times, want %d", i, d.sized, c.want)
+		}
+	}
+}
+
 // Help and palette are made from the registry: every action of a screen is in
 // its help, and every action of any screen in the palette.
 func TestHelpAndPaletteHoldEveryAction(t *testing.T) {

@@ -236,6 +236,7 @@ func (m *Model) setFleet(f *engine.Fleet) tea.Cmd {
 	if f == nil || m.fleet != nil && f.Revision < m.fleet.Revision {
 		return nil
 	}
+	fresh := m.fleet == nil || f.Live && !m.fleet.Live
 	m.fleet = f
 	m.setNow(f.At)
 	m.seats = make(map[string]*engine.SeatView, len(m.seats))
@@ -253,6 +254,9 @@ func (m *Model) setFleet(f *engine.Fleet) tea.Cmd {
 		}
 	}
 	cmds := []tea.Cmd{m.ring(f), m.askColours()}
+	if fresh { // the library reads the size before it listens for changes, and misses one in between
+		cmds = append(cmds, tea.RequestWindowSize)
+	}
 	for _, s := range m.screens {
 		cmds = append(cmds, s.refresh(m))
 	}
