@@ -44,6 +44,7 @@ type control struct {
 	run    *runner
 	socket string
 	name   string
+	relay  *relay
 	cmd    *exec.Cmd
 	in     *os.File
 	hold   *hold
@@ -69,11 +70,6 @@ type waiter struct {
 // startControl starts a control client and waits until it answers. notify is called
 // from one goroutine for every notification and must not block.
 func startControl(ctx context.Context, r *runner, notify func(event)) (*control, error) {
-	unlock, err := r.lockSessions(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
 	name := controlPrefix + newNonce()
 	h, err := newHold(name)
 	if err != nil {
@@ -82,11 +78,10 @@ func startControl(ctx context.Context, r *runner, notify func(event)) (*control,
 	defer h.file.Close()
 	c := &control{
 		run: r, socket: r.socket, name: name, hold: h, notify: notify,
-		cmd:    r.command(context.WithoutCancel(ctx), controlArgs(r, name, h)...),
 		stderr: limitedBuffer{limit: maxStderr},
 		ready:  make(chan struct{}), done: make(chan struct{}),
 	}
-	if err := c.start(); err != nil {
+	if err := c.start(ctx); err != nil {
 		h.remove()
 		return nil, &tmuxError{verb: "-C", err: err, socket: r.socket}
 	}
@@ -100,7 +95,7 @@ func startControl(ctx context.Context, r *runner, notify func(event)) (*control,
 // start runs the client. It inherits, beside the hold, the reading end of its own
 // output: when we are killed the server can still write what it has for it. With a
 // broken pipe the server would wait for that for ever and never let the client go.
-func (c *control) start() error {
+func (c *control) start(ctx context.Context) error {
 	stdin, in, err := os.Pipe()
 	if err != nil {
 		return err
@@ -113,10 +108,20 @@ func (c *control) start() error {
 	}
 	defer stdout.Close()
 	c.in, c.out = in, out
+	if c.relay, err = newRelay(c.socket, c.abort); err != nil {
+		in.Close()
+		out.Close()
+		return err
+	}
+	go c.relay.run()
+	front := *c.run
+	front.socket = c.relay.front
+	c.cmd = front.command(context.WithoutCancel(ctx), controlArgs(&front, c.name, c.hold)...)
 	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = stdin, stdout, &c.stderr
 	c.cmd.Env = controlEnv()
 	c.cmd.ExtraFiles = []*os.File{out, c.hold.file}
 	if err := c.cmd.Start(); err != nil {
+		c.relay.close()
 		in.Close()
 		out.Close()
 		return err
@@ -141,6 +146,7 @@ func (c *control) reap(read <-chan struct{}) {
 	}
 	t.Stop()
 	c.abort(io.EOF)
+	c.relay.close()
 	c.hold.remove()
 	close(c.done)
 }
@@ -361,14 +367,10 @@ func (c *control) cause() error {
 	return &tmuxError{verb: "control", err: err, socket: c.socket}
 }
 
-// close ends session and client and waits until both are gone. The session is ended
-// by name, so that it is gone when the lock is given back.
+// close ends session and client and waits until both are gone.
 func (c *control) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	if unlock, err := c.run.lockSessions(ctx); err == nil {
-		defer unlock()
-	}
 	_, _ = c.do(ctx, []string{"kill-session -t '=" + c.name + ":'"}) // ends the client as well
 	c.abort(errors.New("closed"))
 	select {

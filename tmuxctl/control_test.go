@@ -172,7 +172,8 @@ func TestSweepOfLeftSessions(t *testing.T) {
 
 // Consoles that come and go while sessions do must not take the server with them,
 // whatever its defaults are. (A 3.3a server crashes when a control client leaves a
-// session with destroy-unattached, and when a session changes while one connects.)
+// session with destroy-unattached. For sessions that change while one connects see
+// TestConsolesBesideSomebodysTmux.)
 func TestControlClientsDoNotHurtServer(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -53,11 +53,6 @@ func (m *Mux) Create(ctx context.Context, s engine.SessionSpec) (engine.PaneRef,
 		return engine.PaneRef{}, engine.Errorf(engine.CodeUnavailable, "the directory of the tmux socket cannot be made").
 			WithHint("check RIG_TMUX_SOCKET and the rights on %s", filepath.Dir(m.run.socket)).On(op, s.Name).Wrap(err)
 	}
-	unlock, err := m.run.lockSessions(ctx)
-	if err != nil {
-		return engine.PaneRef{}, on(err, op, s.Name)
-	}
-	defer unlock()
 	// A server that has lost its last session still takes commands for a moment; what it
 	// made of this one goes with it.
 	out, err := m.run.run(ctx, runSpec{words: words, start: true, again: true})
@@ -195,11 +190,6 @@ func (m *Mux) KillSession(ctx context.Context, g engine.Guard) error {
 	// two and the pane lives on in the other, so the pane is ended too. Usually it is
 	// gone by then, and with the last session so is the server: both are success.
 	pane := string(g.Pane)
-	unlock, err := m.run.lockSessions(ctx)
-	if err != nil {
-		return on(err, "kill_session", pane)
-	}
-	defer unlock()
 	return m.guarded(ctx, "kill_session", check{guard: g}, action{
 		do: "kill-session -t " + pane + " ; kill-pane -t " + pane, last: true,
 	})
@@ -209,11 +199,6 @@ func (m *Mux) KillSession(ctx context.Context, g engine.Guard) error {
 // there. A pane that is gone is CodeNotFound.
 func (m *Mux) KillPane(ctx context.Context, g engine.Guard) error {
 	const op = "kill_pane"
-	unlock, err := m.run.lockSessions(ctx)
-	if err != nil {
-		return on(err, op, string(g.Pane))
-	}
-	defer unlock()
 	return m.guarded(ctx, op, check{guard: g}, action{do: "kill-pane -t " + string(g.Pane), last: true})
 }
 
@@ -224,11 +209,6 @@ func (m *Mux) Rename(ctx context.Context, g engine.Guard, name string) error {
 	if err := checkSessionName(name); err != nil {
 		return on(err, op, string(g.Pane))
 	}
-	unlock, err := m.run.lockSessions(ctx)
-	if err != nil {
-		return on(err, op, string(g.Pane))
-	}
-	defer unlock()
 	return m.guarded(ctx, op, check{guard: g}, action{do: "rename-session -t " + string(g.Pane) + " " + name})
 }
 

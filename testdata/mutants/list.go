@@ -253,6 +253,13 @@ var mutants = []mutant{
 		"\t\t\tw.onPlanned(msg)\n\t\t\tw.hide()\n", "\t\t\tw.onPlanned(msg)\n\t\t\tw.hide()\n\t\t\tif w.def.refused != nil && len(msg.plans) > 0 && !msg.plans[0].Applicable() {\n\t\t\t\treturn w.def.refused(m, msg.plans[0].Request, msg.err)\n\t\t\t}\n",
 		"./tui", "TestRefusedTokenIsNoted",
 	},
+	// The introduction of a control client.
+	{
+		"a control client is never half introduced", "tmuxctl/introduce.go",
+		"case f.kind == identifyFlags || f.kind == identifyLongFlags || f.kind == identifyDone:", "case f.kind == identifyDone:",
+		"./tmuxctl", "TestSessionsChangeDuringAnIntroduction",
+	},
+
 	// The guard in the tmux server.
 	{
 		"a pane of another seat is left alone", "tmuxctl/guard.go",
