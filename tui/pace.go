@@ -12,10 +12,13 @@ import (
 // and takes its rate once, at the start. At 120 a second a key waits half as long as
 // at the library's 60, and a console that nobody touches wakes the machine 120 times
 // a second for nothing, which is more than all its other work. So the clock runs
-// when something was drawn, faster while somebody types, and rests otherwise.
+// when something was drawn, faster while somebody types, strikes at once when the
+// frame that answers a key is there, and rests otherwise.
 const (
 	flushesPerSecond = 120 // the library's own most
 	paceTyped        = 6 * time.Millisecond
+	paceAnswer       = time.Millisecond // for the frame that answers a key
+	holdAnswer       = 3 * paceAnswer
 	paceDrawn        = time.Second / flushesPerSecond
 	paceRest         = 250 * time.Millisecond // what the library sends of its own waits so long
 	holdTyped        = time.Second            // how long somebody who typed may type again
@@ -30,11 +33,12 @@ type resetter interface{ Reset(d time.Duration) }
 type pacer struct {
 	clock func() resetter // gives the clock once the program runs; nil = there is none
 
-	mu   sync.Mutex
-	set  resetter
-	pace time.Duration
-	hold *time.Timer // slows the clock down at its end
-	turn int         // of the hold: one that ends late must not end the next
+	mu    sync.Mutex
+	set   resetter
+	pace  time.Duration
+	typed bool        // a key was pressed and its frame is not drawn yet
+	hold  *time.Timer // slows the clock down at its end
+	turn  int         // of the hold: one that ends late must not end the next
 }
 
 // flushClock is the clock in the library's program, which it does not hand out; nil
@@ -59,22 +63,38 @@ func (p *pacer) saw(msg tea.Msg) {
 	}
 	switch msg.(type) {
 	case tea.KeyMsg, tea.MouseMsg, tea.PasteMsg:
-		p.run(paceTyped)
+		p.typed = true
+		if p.pace != paceAnswer {
+			p.run(paceTyped)
+		}
 		p.keep(holdTyped)
 	default:
-		if p.pace != paceTyped {
+		if p.pace != paceTyped && p.pace != paceAnswer {
 			p.run(paceDrawn)
 			p.release()
 		}
 	}
 }
 
-// drew lets the clock rest soon after a frame was handed over.
+// drew has a frame that answers a key written at once; after any other the clock
+// rests soon.
 func (p *pacer) drew() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.set != nil && p.pace == paceDrawn {
+	switch {
+	case p.set == nil:
+	case p.pace == paceDrawn:
 		p.keep(holdDrawn)
+	case p.pace == paceTyped && p.typed:
+		p.typed = false
+		p.run(paceAnswer)
+		time.AfterFunc(holdAnswer, func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if p.pace == paceAnswer {
+				p.run(paceTyped)
+			}
+		})
 	}
 }
 

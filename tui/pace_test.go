@@ -16,8 +16,9 @@ type rates chan time.Duration
 
 func (r rates) Reset(d time.Duration) { r <- d }
 
-// The clock runs for a frame and rests after it, runs faster for a key however much
-// else happens, is not set again while it runs, and rests when nobody types.
+// The clock runs for a frame and rests after it, strikes at once for the frame of a
+// key, runs faster after it however much else happens, is not set again while it
+// runs, and rests when nobody types.
 func TestFramesAreFlushedWhenThereAreSome(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) { // time passes only where all wait
@@ -42,7 +43,11 @@ func TestFramesAreFlushedWhenThereAreSome(t *testing.T) {
 			frame()
 		}
 		began := time.Now()
-		wants("keys", paceDrawn, paceTyped, paceRest)
+		wants("keys", paceDrawn, paceTyped, paceAnswer, paceTyped)
+		if took := time.Since(began); took != holdAnswer {
+			t.Errorf("the clock ran for the answer for %v", took)
+		}
+		wants("no more keys", paceRest)
 		if held := time.Since(began); held != holdTyped {
 			t.Errorf("the pace of keys was held for %v", held)
 		}

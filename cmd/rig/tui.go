@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -49,7 +50,14 @@ func (c *cli) tuiCmd() *cobra.Command {
 }
 
 // tui runs the console: the engine's loop in this process, the screens over it.
+// tuiThreads is the least number of threads that run the console. A goroutine that
+// waits in a system call, such as a read of the record, or that computes keeps its
+// thread for up to 10 ms; with as many as a small machine has cores, two, the frame
+// that answers a key waits for that. The system's own scheduler is fairer.
+const tuiThreads = 4
+
 func (c *cli) tui(ctx context.Context, f tuiFlags) error {
+	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), tuiThreads))
 	a, err := openApp(appWatch)
 	if err != nil {
 		return err
