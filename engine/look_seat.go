@@ -4,12 +4,48 @@ import (
 	"cmp"
 	"context"
 	"strings"
+	"sync"
 )
 
 // SeatView looks at one seat and gives it as the picture shows it. The picture
 // that comes with it is of that seat alone: of others it holds only what the seat's
 // own view stands on.
 func (e *Engine) SeatView(ctx context.Context, ref string) (*SeatView, *Fleet, error) {
+	return e.seatView(ctx, ref, func(string) {})
+}
+
+// SeatInFull is a seat with what is not in its picture.
+type SeatInFull struct {
+	*SeatView
+	Fleet     *Fleet    // the picture of that seat alone
+	Occupants []Session // through time, newest first
+	Tenures   []Tenure
+	Drift     SpecDrift
+}
+
+// SeatInFull is SeatView, SeatHistory and SpecDrift together. What tmux does not say
+// is read while it is asked.
+func (e *Engine) SeatInFull(ctx context.Context, ref string) (SeatInFull, error) {
+	var out SeatInFull
+	var beside sync.WaitGroup
+	var more error
+	view, fleet, err := e.seatView(ctx, ref, func(seatID string) {
+		beside.Go(func() {
+			more = e.contain("look", ref, func() (err error) {
+				if out.Occupants, out.Tenures, err = e.SeatHistory(ctx, seatID); err == nil {
+					out.Drift, err = e.SpecDrift(ctx, seatID)
+				}
+				return err
+			})
+		})
+	})
+	beside.Wait()
+	out.SeatView, out.Fleet = view, fleet
+	return out, cmp.Or(err, more)
+}
+
+// seatView is SeatView; found learns the seat's id before tmux has answered.
+func (e *Engine) seatView(ctx context.Context, ref string, found func(seatID string)) (*SeatView, *Fleet, error) {
 	parsed, err := ParseSeatRef(ref)
 	if err != nil {
 		return nil, nil, err
@@ -17,7 +53,9 @@ func (e *Engine) SeatView(ctx context.Context, ref string) (*SeatView, *Fleet, e
 	o := e.newObserver()
 	var seat Seat
 	err = o.beside(ctx, func(ctx context.Context) Inventory { return e.named(ctx, parsed) }, func() (err error) {
-		seat, err = o.readSeat(ctx, ref, parsed)
+		if seat, err = o.readSeat(ctx, ref, parsed); err == nil {
+			found(seat.ID)
+		}
 		return err
 	})
 	if err != nil {

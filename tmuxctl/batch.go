@@ -130,7 +130,7 @@ func spreadErrors(answers []answer, te *tmuxError, failed int) {
 // server is Absent, trouble is Unknown with its cause in Err, a row that cannot be
 // read is a fault beside the others.
 func (m *Mux) Inventory(ctx context.Context) engine.Inventory {
-	rows, inv := m.Rows(ctx)
+	rows, inv, _ := m.rowsAnd(ctx, nil)
 	return withPanes(inv, rows)
 }
 

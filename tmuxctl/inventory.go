@@ -17,14 +17,7 @@ import (
 // read, the epoch whether ids of before still mean anything.
 var serverFields = []string{"pid", "start_time"}
 
-// Rows reads the inventory with every field. The Inventory it returns has no Panes;
-// all else in it is as Inventory describes.
-func (m *Mux) Rows(ctx context.Context) ([]Row, engine.Inventory) {
-	rows, inv, _ := m.rowsAnd(ctx, nil)
-	return rows, inv
-}
-
-// rowsAnd reads the inventory, and asks more in the same exchange. When tmux could
+// rowsAnd reads the inventory, which has no Panes yet, and asks more in the same exchange. When tmux could
 // not be asked at all there are no answers. Flags of list-panes may leave out rows.
 func (m *Mux) rowsAnd(ctx context.Context, more [][]string, flags ...string) ([]Row, engine.Inventory, []answer) {
 	rows, inv, answers := m.readRows(ctx, more, flags)

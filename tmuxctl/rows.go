@@ -15,13 +15,12 @@ type Row struct {
 	engine.Pane
 	Epoch     engine.Epoch
 	SessionID string // such as $3
-	WindowN   string // window name, untrusted
 	Signal    string // what ended a dead pane, as tmux names it; "" before 3.3 and for an exit
-	InMode    bool   // an operator scrolls or picks in it: keys go to the mode
-	CursorX   int
-	CursorY   int
 }
 
+// Every field costs the server some microseconds for each pane: only what somebody
+// uses is asked for.
+//
 // A row begins with a mark made for this call. The fixed fields follow, TAB between
 // them: ids and numbers only, so that no value can hold a TAB. The free ones come
 // last, each ended by the nonce of the call, which nobody can have put into a title
@@ -30,12 +29,10 @@ var (
 	fixedFields = []string{
 		"pid", "start_time", "pane_id", "pane_pid", "session_id", "window_index", "window_id",
 		"pane_active", "session_attached", "pane_dead", "pane_dead_status", "pane_dead_signal",
-		"pane_dead_time", "pane_width", "pane_height", "pane_in_mode", "alternate_on",
-		"cursor_x", "cursor_y", "window_activity",
+		"pane_dead_time", "pane_width", "pane_height", "alternate_on", "window_activity",
 	}
 	freeFields = []string{
-		"@rig_seat", "@rig_gen", "@rig_op", "session_name", "window_name", "pane_title",
-		"pane_current_command", "pane_current_path",
+		"@rig_seat", "@rig_gen", "@rig_op", "session_name", "pane_title", "pane_current_command", "pane_current_path",
 	}
 )
 
@@ -143,8 +140,7 @@ func parseRow(line, nonce string, caps Caps) (Row, error) {
 	status, signal := f.next(), f.next()
 	r.DeadAt = f.time()
 	r.Width, r.Height = f.number("pane_width"), f.number("pane_height")
-	r.InMode, r.Alt = f.flag(), f.flag()
-	r.CursorX, r.CursorY = f.optional(), f.optional()
+	r.Alt = f.flag()
 	r.Activity = f.time()
 	if !isID(string(r.ID), "%") {
 		f.fail("pane id", string(r.ID))
@@ -163,8 +159,8 @@ func parseRow(line, nonce string, caps Caps) (Row, error) {
 	for i, v := range tail {
 		tail[i] = freeText(v, caps)
 	}
-	r.Seat, r.Gen, r.Op, r.Session, r.WindowN = tail[0], tail[1], tail[2], tail[3], tail[4]
-	r.Title, r.Command, r.Path = tail[5], tail[6], tail[7]
+	r.Seat, r.Gen, r.Op, r.Session = tail[0], tail[1], tail[2], tail[3]
+	r.Title, r.Command, r.Path = tail[4], tail[5], tail[6]
 	return r, nil
 }
 

@@ -51,12 +51,6 @@ func TestCreateAndInventory(t *testing.T) {
 		if inv.Server != engine.Present || inv.Epoch != ref.Epoch || inv.Path != PathBatch || inv.Err != nil || len(inv.Faults) != 0 || len(inv.Panes) != 2 {
 			t.Errorf("wrong inventory: %+v", inv)
 		}
-		rows, _ := f.Rows(f.ctx)
-		for _, r := range rows {
-			if r.ID == ref.Pane && r.WindowN != "a-:-b" {
-				t.Errorf("window name %q", r.WindowN)
-			}
-		}
 		for option, want := range map[string]string{"remain-on-exit": "on", "@rig_seat": "seat-dev-impl@shop"} {
 			if got := f.tmux("show-options", "-pv", "-t", string(ref.Pane), option); got != want {
 				t.Errorf("%s is %q, want %q", option, got, want)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"unicode/utf8"
@@ -20,11 +19,12 @@ type cleanWriter struct {
 
 // Write implements io.Writer. Runes must not be split between two calls.
 func (c cleanWriter) Write(p []byte) (int, error) {
-	if !bytes.ContainsFunc(p, func(r rune) bool { return drives(r) || r == utf8.RuneError }) {
+	clean := cleanUntil(p)
+	if clean == len(p) {
 		return c.w.Write(p)
 	}
-	out := make([]byte, 0, len(p)+16)
-	for rest := p; len(rest) > 0; {
+	out := append(make([]byte, 0, len(p)+16), p[:clean]...)
+	for rest := p[clean:]; len(rest) > 0; {
 		r, n := utf8.DecodeRune(rest)
 		switch {
 		case r == utf8.RuneError && n == 1: // a byte of its own; 0x9b alone is an introducer to some
@@ -40,6 +40,26 @@ func (c cleanWriter) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	return len(p), nil
+}
+
+// cleanUntil is how many bytes from the beginning hold nothing to take out. Most of
+// what is printed is plain, and a fleet's JSON is long: ASCII is not decoded.
+func cleanUntil(p []byte) int {
+	for i := 0; i < len(p); {
+		switch b := p[i]; {
+		case b >= 0x20 && b < 0x7f, b == '\n', b == '\t':
+			i++
+		case b < utf8.RuneSelf:
+			return i
+		default:
+			r, n := utf8.DecodeRune(p[i:])
+			if r == utf8.RuneError || drives(r) {
+				return i
+			}
+			i += n
+		}
+	}
+	return len(p)
 }
 
 // drives reports whether a rune moves the cursor, begins a sequence, or changes

@@ -187,7 +187,6 @@ func TestTerminalDialogsWithstandInput(t *testing.T) {
 		s.paste("y\n")
 		s.closes()
 	}
-	s.keys("Escape")
 	if after := w.operations(); after != before {
 		t.Errorf("%d operations became %d", before, after)
 	}

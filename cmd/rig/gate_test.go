@@ -108,7 +108,7 @@ func TestAGateInStagingIsOffered(t *testing.T) {
 	s.shows("dev-a@staged", "the successor waits at a gate")
 	s.lacks("kill -CONT")
 	s.keys("Enter")
-	s.shows("trust")
+	s.shows("Yes, I trust this folder")
 	s.keys("Down", "Enter")
 	shell.shows("done · operation", "ended 0")
 	s.shows("The handover of dev-a@staged") // the successor, which is no longer in that session

@@ -39,16 +39,13 @@ func (c *cli) seatStatusCmd() *cobra.Command {
 				return err
 			}
 			defer a.close()
-			s, f, err := a.engine().SeatView(cmd.Context(), args[0])
+			s, err := a.engine().SeatInFull(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			doc := seatStatus{OK: true, SeatView: s, Items: []engine.AttentionItem{}}
-			if doc.Occupants, doc.Tenures, err = a.engine().SeatHistory(cmd.Context(), s.ID); err != nil {
-				return err
-			}
-			if doc.Drift, err = a.engine().SpecDrift(cmd.Context(), s.ID); err != nil {
-				return err
+			f := s.Fleet
+			doc := seatStatus{
+				OK: true, SeatView: s.SeatView, Occupants: s.Occupants, Tenures: s.Tenures, Drift: s.Drift, Items: []engine.AttentionItem{},
 			}
 			for _, it := range f.Attention {
 				if it.SeatID == s.ID {
