@@ -108,7 +108,7 @@ func (c *control) start(ctx context.Context) error {
 	}
 	defer stdout.Close()
 	c.in, c.out = in, out
-	if c.relay, err = newRelay(c.socket, c.abort); err != nil {
+	if c.relay, err = newRelay(ctx, c.socket, c.abort); err != nil {
 		in.Close()
 		out.Close()
 		return err

@@ -1,6 +1,7 @@
 package tmuxctl
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -199,8 +200,9 @@ type relay struct {
 
 // newRelay connects to the server of a socket; without one there is no relay. The
 // caller starts run.
-func newRelay(socket string, refuse func(error)) (*relay, error) {
-	server, err := net.DialTimeout("unix", socket, startTimeout)
+func newRelay(ctx context.Context, socket string, refuse func(error)) (*relay, error) {
+	dialer := net.Dialer{Timeout: startTimeout}
+	server, err := dialer.DialContext(ctx, "unix", socket)
 	if err != nil {
 		return nil, err
 	}

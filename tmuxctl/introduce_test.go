@@ -26,7 +26,7 @@ func TestSessionsChangeDuringAnIntroduction(t *testing.T) {
 	epoch := f.Inventory(f.ctx).Epoch
 	refused := make(chan error, 1)
 	sent := make(chan int, 16)
-	r, err := newRelay(f.socket, func(err error) { refused <- err })
+	r, err := newRelay(f.ctx, f.socket, func(err error) { refused <- err })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestIntroductionRefused(t *testing.T) {
 	epoch := f.Inventory(f.ctx).Epoch
 	for _, said := range []string{"", "GET / HTTP/1.1\r\n\r\n", string(frameOf(identifyLongFlags, 0, "\x00\x20\x00\x00\x00\x00\x00\x00"))} {
 		refused := make(chan error, 1)
-		r, err := newRelay(f.socket, func(err error) { refused <- err })
+		r, err := newRelay(f.ctx, f.socket, func(err error) { refused <- err })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestIntroductionRefused(t *testing.T) {
 	if now := f.Inventory(f.ctx).Epoch; now != epoch {
 		t.Fatalf("the server died: epoch %s became %s", epoch, now)
 	}
-	if _, err := newRelay(f.socket+"-none", func(error) {}); err == nil {
+	if _, err := newRelay(f.ctx, f.socket+"-none", func(error) {}); err == nil {
 		t.Error("a relay without a server")
 	}
 }
