@@ -115,7 +115,7 @@ func (o ownSpec) drift(rig Rig, seat Seat) SpecDrift {
 			d.Fields = append(d.Fields, DriftField{"env " + name, "another value", "its own"}) // a value may be a secret
 		}
 	}
-	if d.State, d.Why = DriftSame, "as in "+rig.SpecPath; len(d.Fields) > 0 {
+	if d.State, d.Why = DriftSame, "the seat is as written there"; len(d.Fields) > 0 {
 		d.State, d.Why = DriftDiffers, Counted(len(d.Fields), "field")+" of the spec differ"
 	}
 	return d

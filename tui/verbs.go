@@ -123,16 +123,23 @@ func downDef() wizardDef {
 		about:    "stop every seat of a rig; a snapshot is attempted first",
 		disabled: whyNoRigs,
 		fields: func(m *Model, s subject) []*field {
+			forget := &field{id: "delete", label: "Delete", kind: fieldToggle, help: "forget the rig on record when all of it has stopped"}
+			work := &field{id: "work", label: "Drop work", kind: fieldToggle, help: "drop the seats' open inbound work as well; else it stands in the way"}
+			work.void = func() string {
+				if forget.on {
+					return ""
+				}
+				return "only with Delete: otherwise no work is lost"
+			}
 			return []*field{
 				rigField(m, s),
 				{id: "snapshot", label: "Snapshot", kind: fieldToggle, on: true, help: "attempted before anything stops; its failure is reported and stops nothing"},
-				{id: "delete", label: "Delete", kind: fieldToggle, help: "forget the rig on record when all of it has stopped"},
-				reasonField(false),
+				forget, work, reasonField(false),
 			}
 		},
 		target: func(_ *Model, _ subject, a answers) string { return a.text("rig") },
 		request: func(a answers, target string) engine.Request {
-			return engine.Request{Target: target, Args: args(engine.DownArgs{Snapshot: a.yes("snapshot"), Delete: a.yes("delete")})}
+			return engine.Request{Target: target, Args: args(engine.DownArgs{Snapshot: a.yes("snapshot"), Delete: a.yes("delete"), DropWork: a.yes("delete") && a.yes("work")})}
 		},
 	}
 }
