@@ -174,7 +174,7 @@ func mayChange(verb string, item WorkItem, seat Seat) error {
 	case verb == WorkClaim && item.State == WorkClaimed && item.Generation == seat.Generation:
 		return refuse("go on with it", "the present occupant has claimed it already")
 	case verb == WorkRelease && item.State == WorkPending:
-		return refuse("claim it first", "nobody has claimed it")
+		return refuse("it waits for whoever claims it: there is nothing to give back", "nobody has claimed it")
 	}
 	return nil
 }

@@ -173,7 +173,11 @@ type where struct {
 func (w *world) locate(seatID string) where {
 	b, bound := w.bindings[seatID]
 	if !bound {
-		return where{presence: Absent, why: "no binding on record"}
+		why := "no binding on record"
+		if w.latest[seatID].Status == SessionDetached {
+			why = "its session was released, and is no longer the seat's"
+		}
+		return where{presence: Absent, why: why}
 	}
 	return locate(b, &w.inv)
 }

@@ -30,6 +30,11 @@ func TestASessionThatWasLetGoIsFree(t *testing.T) {
 	if s := w.seat("dev.sh"); s.Life != "stopped" || s.Activity.State != "unknown" {
 		t.Errorf("nobody knows whether it ended: %s, %s", s.Life, s.Activity.State)
 	}
+	for _, verb := range [][]string{{"capture", "dev.sh"}, {"seat", "switch-client", "dev.sh"}} {
+		if r := w.run(verb...); r.code == 0 || !strings.Contains(r.err, "its session was released") {
+			t.Errorf("rig %v does not say why: exit %d, %s", verb, r.code, r.err)
+		}
+	}
 	w.must("adopt", id, "dev.sh")
 	r := w.run("adopt", "nope", "dev.sh")
 	if r.code != 1 || strings.Count(r.err, "nope") != 1 {
