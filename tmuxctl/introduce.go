@@ -12,12 +12,13 @@ import (
 	"time"
 )
 
-// Up to 3.6 a server crashes, with every agent in it, when a session comes, goes or
-// is renamed while a control client introduces itself, and when such a client ends
-// half introduced: its first message says that it is a control client, only the last
-// one makes the state that goes with it, and what is written to it in between is
-// written through a null pointer (tmux pull requests 4980 and 5004). The client sends
-// its introduction in three writes, and the server does other work between them.
+// Before 3.7 (seen on 3.3a and 3.5a, not on 3.8) a server crashes, with every agent
+// in it, when a session comes, goes or is renamed while a control client introduces
+// itself, and when such a client ends half introduced: its first message says that it
+// is a control client, only the last one makes the state that goes with it, and what
+// is written to it in between is written through a null pointer (tmux pull requests
+// 4980 and 5004). The client sends its introduction in three writes, and the server
+// does other work between them.
 //
 // A lock would help only among processes that take it, and a person's tmux takes
 // none. So the client is started on a socket of ours (relay), and what it says of
@@ -25,8 +26,8 @@ import (
 // come last, in one write with the end of the introduction, and the server reads that
 // write in one piece. There is no half introduced control client at any moment.
 
-// The frames of tmux's protocol 8, the only one since 1.8: type, length with header,
-// protocol and process, in the machine's byte order. The top of the length word marks
+// The frames of tmux's protocol 8, that of every version from 3.2a to 3.8: type, length
+// with header, protocol and process, in the machine's byte order. The top of the length word marks
 // a message that comes with a file: its bit 16 in older versions, its bit 31 in newer.
 const (
 	frameHeader = 16
