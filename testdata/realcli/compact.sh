@@ -37,6 +37,7 @@ current=$seat
 does 'it is told what must survive' send "$seat" 'The codeword is heron-71.' --verify
 settled "$seat"
 id=$(recorded "$seat" token)
+hold 10 '[ -s "$(filed "$id")" ]' # the client writes it a moment after the turn
 file=$(filed "$id")
 [ -s "$file" ] || { not_ok 'its transcript is there' "$id"; verdict; exit 1; }
 
