@@ -48,6 +48,7 @@ const (
 	judgeEvery  = time.Second            // reads the clients' own small files
 	frameBusy   = 120 * time.Millisecond // a focused pane that is moving
 	frameIdle   = time.Second            // a focused pane at rest
+	frameRest   = 3 * time.Second        // without a change, a pane is at rest
 	frameFall   = 2 * time.Second        // without a control connection each look costs a process
 )
 
@@ -66,6 +67,13 @@ func (w *Watcher) Run(ctx context.Context) {
 	defer poll.Stop()
 	frame := time.NewTicker(frameBusy)
 	defer frame.Stop()
+	pace := frameBusy // a tick wakes the machine: there are as many as a pane needs
+	snap := func(now bool) {
+		if next := w.snap(ctx, now); next != pace {
+			pace = next
+			frame.Reset(pace)
+		}
+	}
 	enforce := time.NewTicker(enforceEvery)
 	defer enforce.Stop()
 	defer w.policy.release()
@@ -86,7 +94,7 @@ func (w *Watcher) Run(ctx context.Context) {
 		case <-changes:
 			w.round(ctx, false, true)
 		case <-w.poke:
-			w.snap(ctx, true)
+			snap(true)
 		case <-judge.C:
 			w.round(ctx, false, true)
 		case <-poll.C:
@@ -99,7 +107,7 @@ func (w *Watcher) Run(ctx context.Context) {
 				w.round(ctx, true, true)
 			}
 		case <-frame.C:
-			w.snap(ctx, false)
+			snap(false)
 		case <-enforce.C:
 			// A window whose own process was killed is closed by whoever watches.
 			if err := w.e.Expire(ctx); err != nil {
@@ -252,8 +260,9 @@ func (w *Watcher) Frames() <-chan PaneFrame {
 	return ch
 }
 
-// snap captures the focused panes that are due, in one exchange.
-func (w *Watcher) snap(ctx context.Context, now bool) {
+// snap captures the focused panes that are due, in one exchange, and says how soon
+// one may be due again.
+func (w *Watcher) snap(ctx context.Context, now bool) (next time.Duration) {
 	w.mu.Lock()
 	ids := make([]string, 0, len(w.focus))
 	for id := range w.focus {
@@ -264,6 +273,7 @@ func (w *Watcher) snap(ctx context.Context, now bool) {
 	at := w.e.d.Clock.Now()
 	var reqs []CaptureRequest
 	seats := map[PaneID]*SeatView{}
+	next = frameIdle
 	for _, id := range ids {
 		s := f.Seat(id)
 		if s == nil || s.Pane == "" || f.Server.State != Present || s.Life == LifeLost || s.Life == LifeUnknown {
@@ -271,12 +281,13 @@ func (w *Watcher) snap(ctx context.Context, now bool) {
 		}
 		last := w.shots[id]
 		wait := frameIdle
-		if at.Sub(last.moved) < 3*time.Second {
+		if at.Sub(last.moved) < frameRest {
 			wait = frameBusy
 		}
 		if w.o.inv.Path != "control" {
 			wait = frameFall
 		}
+		next = min(next, wait)
 		if !now && at.Sub(last.asked) < wait-frameBusy/2 {
 			continue
 		}
@@ -286,21 +297,25 @@ func (w *Watcher) snap(ctx context.Context, now bool) {
 		seats[s.Pane] = s
 	}
 	if len(reqs) == 0 {
-		return
+		return next
 	}
 	got, err := w.e.d.Mux.Capture(ctx, reqs)
 	if err != nil {
-		return
+		return next
 	}
 	for _, c := range got {
-		w.frame(seats[c.Pane], c, at, now)
+		if w.frame(seats[c.Pane], c, at, now) && w.o.inv.Path == "control" {
+			next = frameBusy
+		}
 	}
+	return next
 }
 
-// frame sends a pane's screen on when it differs from the last one.
-func (w *Watcher) frame(s *SeatView, c CaptureResult, at time.Time, force bool) {
+// frame sends a pane's screen on when it differs from the last one, and tells
+// whether it does.
+func (w *Watcher) frame(s *SeatView, c CaptureResult, at time.Time, force bool) (moved bool) {
 	if s == nil {
-		return
+		return false
 	}
 	last := w.shots[s.ID]
 	fr := PaneFrame{SeatID: s.ID, Lines: c.Lines, Cols: s.PaneSize[0], Rows: s.PaneSize[1], At: at}
@@ -314,7 +329,7 @@ func (w *Watcher) frame(s *SeatView, c CaptureResult, at time.Time, force bool) 
 	last.frame = fr
 	w.shots[s.ID] = last
 	if same && !force {
-		return
+		return false
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -324,4 +339,5 @@ func (w *Watcher) frame(s *SeatView, c CaptureResult, at time.Time, force bool) 
 		default: // the reader is behind: it gets the next one
 		}
 	}
+	return !same
 }

@@ -20,7 +20,7 @@ const (
 	paceAnswer       = time.Millisecond // for the frame that answers a key
 	holdAnswer       = 3 * paceAnswer
 	paceDrawn        = time.Second / flushesPerSecond
-	paceRest         = 250 * time.Millisecond // what the library sends of its own waits so long
+	paceRest         = 500 * time.Millisecond // what the library sends of its own waits so long
 	holdTyped        = time.Second            // how long somebody who typed may type again
 	holdDrawn        = 5 * paceDrawn          // from a frame to its place on the terminal
 )
