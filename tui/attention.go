@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"rig/engine"
@@ -139,14 +141,23 @@ func (s *attentionScreen) view(m *Model, w, h int) []string {
 
 // calm is what stands there when nobody waits.
 func (s *attentionScreen) calm(m *Model, w, h int) []string {
-	if !m.fleet.Live {
-		return m.notice(w, h, "Nothing on record waits for a person", "tmux has not been asked yet; what seats do now is not known.")
+	title, why, known := calmWords(m.fleet)
+	if !known {
+		return m.notice(w, h, title, why)
 	}
-	if m.fleet.Server.State != engine.Present && m.fleet.Totals.Seats > 0 {
-		return m.notice(w, h, "Nothing is known to wait", "tmux is "+m.fleet.Server.State.String()+": what seats do is not known. "+clean(m.fleet.Server.Why))
+	return m.notice(w, h, title, why, m.reg.hint("screen-fleet")+" goes back to the Fleet.")
+}
+
+// calmWords say that no item is there, and why. With known false that is only all
+// that is known.
+func calmWords(f *engine.Fleet) (title, why string, known bool) {
+	switch {
+	case !f.Live:
+		return "Nothing on record waits for a person", "tmux has not been asked yet; what seats do now is not known.", false
+	case f.Server.State != engine.Present && f.Totals.Seats > 0:
+		return "Nothing is known to wait", strings.TrimSpace("tmux is " + f.Server.State.String() + ": what seats do is not known. " + clean(f.Server.Why)), false
 	}
-	return m.notice(w, h, "Nobody waits for you", itoa(m.fleet.Totals.Running)+" of "+engine.Counted(m.fleet.Totals.Seats, "seat")+" running, "+itoa(m.fleet.Totals.Busy)+" busy.",
-		m.reg.hint("screen-fleet")+" goes back to the Fleet.")
+	return "Nobody waits for you", itoa(f.Totals.Running) + " of " + engine.Counted(f.Totals.Seats, "seat") + " running, " + itoa(f.Totals.Busy) + " busy.", true
 }
 
 // beyond shows what the item is about: the seat's pane, or the item's own text

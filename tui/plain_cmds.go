@@ -122,7 +122,8 @@ func (p *plain) seat(text string) {
 
 func (p *plain) attention() {
 	if len(p.m.fleet.Attention) == 0 {
-		p.say("Nobody waits for you.")
+		title, why, _ := calmWords(p.m.fleet)
+		p.say("%s. %s", title, why)
 	}
 	for i, it := range p.m.fleet.Attention {
 		seen := ""

@@ -50,6 +50,22 @@ func TestPlainSaysWhatTheScreenShows(t *testing.T) {
 	}
 }
 
+// That nobody waits is said only of what is known.
+func TestPlainSaysWhatIsNotKnown(t *testing.T) {
+	for want, change := range map[string]func(f *engine.Fleet){
+		"Nothing on record waits for a person. tmux has not been asked yet": func(f *engine.Fleet) { f.Live = false },
+		"Nothing is known to wait. tmux is unknown":                         func(f *engine.Fleet) { f.Server.State = engine.Unknown },
+		"Nobody waits for you. 6 of 7 seats running, 1 busy":                func(*engine.Fleet) {},
+	} {
+		f := tuitest.Fleet(7)
+		f.Attention = nil
+		change(f)
+		if out := plainly(t, tuitest.New(f), options(), "attention"); !strings.Contains(out, want) {
+			t.Errorf("%q is not said:\n%s", want, out)
+		}
+	}
+}
+
 func TestPlainWizardAsksShowsAndApplies(t *testing.T) {
 	c := tuitest.New(tuitest.Fleet(7))
 	out := plainly(t, c, options(), "down shop", "", "yes", "", "enough for today", "shop")
