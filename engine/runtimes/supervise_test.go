@@ -145,7 +145,10 @@ func (s *tmuxServer) keys(name string, keys ...string) {
 
 func TestSupervisorRunsAndReports(t *testing.T) {
 	s := newTmux(t)
-	s.seat("a1", nil, "/bin/sh", "-c", "echo hello; exit 7")
+	// One that ends within its own start leaves no start time to be read.
+	s.seat("a1", nil, "/bin/sh", "-c", "echo hello; read line; exit 7")
+	until(t, "its start is on record", func() bool { return s.state("a1").PIDStart != "" })
+	s.keys("a1", "Enter")
 	until(t, "the pane is dead", func() bool { return s.format("a1", "#{pane_dead}") == "1" })
 	if visible := s.run("capture-pane", "-p", "-t", "=a1:"); !strings.Contains(visible, "hello") {
 		t.Errorf("the first line was lost:\n%s", visible)
