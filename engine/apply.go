@@ -144,7 +144,7 @@ func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgre
 		now, err := e.d.Store.Changed(ctx)
 		// A process that is killed changes nothing any more, so it is asked for too.
 		moved := err == nil && now != seen
-		if err == nil && !moved && began.Sub(asked) >= followOwner {
+		if err == nil && !moved && Passed(asked, began, followOwner) {
 			moved, asked = e.ownerDead(owner), began
 		}
 		if moved {

@@ -16,13 +16,15 @@ import (
 // patient is a Claude client that can compact: what it shows is set by the test.
 type patient struct {
 	*enginetest.Runtime
-	mu     sync.Mutex
-	usage  engine.Usage
-	state  engine.ActivityState
-	proof  engine.CompactionProof
-	latest engine.CompactionProof
-	draft  string
-	answer func(marker string) string
+	mu      sync.Mutex
+	usage   engine.Usage
+	state   engine.ActivityState
+	proof   engine.CompactionProof
+	latest  engine.CompactionProof
+	draft   string
+	entered bool // a line that a dead process left in the box was submitted
+	asked   bool // the conversation holds every line that was typed
+	answer  func(marker string) string
 }
 
 func (p *patient) set(fn func(p *patient)) {
@@ -67,11 +69,11 @@ func (p *patient) LatestCompaction(context.Context, engine.Probe) (engine.Compac
 	return p.latest, p.latest.State != ""
 }
 
-func (p *patient) AnswerTo(_ context.Context, _ engine.Probe, _ engine.CompactionMark, marker string) (string, bool) {
+func (p *patient) AnswerTo(_ context.Context, _ engine.Probe, _ engine.CompactionMark, marker string) (asked bool, answer string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	text := p.answer(marker)
-	return text, text != ""
+	answer = p.answer(marker)
+	return answer != "" || p.asked, answer
 }
 
 // ward is a bench with one such seat, that keeps maps and directives in memory.

@@ -49,9 +49,9 @@ type compactor interface {
 	// CompactionSince looks for a compaction, or its failure, after a mark. The
 	// probe's screen is part of the evidence.
 	CompactionSince(ctx context.Context, p Probe, m CompactionMark) CompactionProof
-	// AnswerTo gives the last answer after the user turn behind the mark that holds
-	// the marker; false while there is none.
-	AnswerTo(ctx context.Context, p Probe, m CompactionMark, marker string) (answer string, found bool)
+	// AnswerTo tells whether a user turn behind the mark holds the marker, and gives
+	// what was last answered to it, "" while nothing was.
+	AnswerTo(ctx context.Context, p Probe, m CompactionMark, marker string) (asked bool, answer string)
 	// LatestCompaction gives the occupant's newest compaction of any origin.
 	LatestCompaction(ctx context.Context, p Probe) (CompactionProof, bool)
 }

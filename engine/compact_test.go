@@ -271,3 +271,98 @@ func TestASecondEnterSubmitsOnlyWhatWasTyped(t *testing.T) {
 		w.close(t)
 	}
 }
+
+// TestALineWhoseProcessDiedIsLookedFor: the process dies between the record of a typed line and the line itself, or between the line and
+// its Enter. Whoever finishes the operation submits what stands in the box, gives up on what stands nowhere, and types nothing twice.
+func TestALineWhoseProcessDiedIsLookedFor(t *testing.T) {
+	for name, c := range map[string]struct {
+		draft  string // what stands in the box after the death: LINE is the line
+		asked  bool   // the conversation holds the line
+		enters int
+		said   string // by the finish, "" = it is answered
+	}{
+		"before the paste":   {"", false, 0, "did not arrive"},
+		"before Enter":       {"LINE", false, 1, ""},
+		"a draft of another": {"half a sentence", false, 0, "has not answered"},
+		"after Enter":        {"", true, 0, "has not answered"}, // it may still come
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWard(t)
+			defer w.close(t)
+			line, dead := "", make(chan struct{})
+			w.deps.Mux = typing{w.mux, func(text string) {
+				if strings.Contains(text, " restore: restore now") {
+					line = text
+					close(dead)
+					select {} // the process is gone
+				}
+			}}
+			p, err := w.e.Plan(t.Context(), compactRequest(engine.CompactArgs{SkipMap: true}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() { _, _ = engine.New(w.deps).Apply(context.WithoutCancel(t.Context()), p, nil) }()
+			<-dead
+			w.procs.Die(1)
+			w.procs.Alive[2], w.procs.Me = "s2", 2
+			w.set(func(p *patient) {
+				answer := p.answer
+				p.draft, p.asked = strings.ReplaceAll(c.draft, "LINE", line), c.asked
+				p.answer = func(marker string) string {
+					if strings.HasSuffix(marker, " restore") && !p.entered {
+						return ""
+					}
+					return answer(marker)
+				}
+			})
+			w.typed()
+			w.deps.Mux = entering{w.mux, func() { w.set(func(p *patient) { p.draft, p.entered = "", true }) }}
+			w.deps.Config.CompactWait, w.deps.Config.VerifyTimeout = 1500*time.Millisecond, 300*time.Millisecond
+			rec, err := engine.New(w.deps).Finish(t.Context(), p.ID, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(rec.Warnings, "\n"); c.said == "" && got != "" || !strings.Contains(got, c.said) {
+				t.Errorf("said: %s; want %q", got, c.said)
+			}
+			enters := 0
+			for _, call := range w.mux.Calls {
+				if call == "keys" {
+					enters++
+				}
+				if strings.HasPrefix(call, "paste") {
+					enters-- // the audit is pasted and submitted
+				}
+			}
+			if enters != c.enters {
+				t.Errorf("Enter was pressed %d times, want %d: %q", enters, c.enters, w.mux.Calls)
+			}
+		})
+	}
+}
+
+// TestAFinishIsNotBetterThanTheVerb: what finishes a cut-off compaction whose audit says nothing ends like the compaction would have.
+func TestAFinishIsNotBetterThanTheVerb(t *testing.T) {
+	t.Parallel()
+	w := newWard(t)
+	defer w.close(t)
+	w.set(func(p *patient) { p.answer = func(string) string { return "all is well" } })
+	id := w.crash(t, compactRequest(engine.CompactArgs{SkipMap: true}), "dev-m0@team/audit")
+	rec, err := w.e.Finish(t.Context(), id, nil)
+	if err != nil || rec.OK || rec.Operation.State != engine.OpPartial || len(rec.Seats) != 1 || rec.Seats[0].Error == nil {
+		t.Errorf("%v %+v", err, rec)
+	}
+}
+
+// entering is a tmux that lets a test act when keys are pressed.
+type entering struct {
+	*enginetest.Mux
+	pressed func()
+}
+
+// Keys implements engine.Mux.
+func (m entering) Keys(ctx context.Context, g engine.Guard, keys ...string) error {
+	m.pressed()
+	return m.Mux.Keys(ctx, g, keys...)
+}

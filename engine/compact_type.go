@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -183,7 +184,7 @@ func (t target) compactor() (compactor, error) {
 func (c compaction) ask(ctx context.Context, text string, limit time.Duration) (CompactionMark, Delivery, error) {
 	if was := c.r.saw(c.s.ID); was["typed"] == true {
 		mark, err := c.recall(ctx, was)
-		return mark, Delivery{Outcome: "typed before", Why: "on record"}, err
+		return mark, Delivery{Outcome: typedBefore, Why: "on record"}, err
 	}
 	if err := c.idle(ctx, limit, false); err != nil {
 		return CompactionMark{}, Delivery{}, err
@@ -213,7 +214,7 @@ func (c compaction) answer(ctx context.Context, text, marker string, limit time.
 	if err != nil {
 		return "", d, err
 	}
-	got := ""
+	got, left := "", leftLine{c: c, text: text}
 	err = c.until(ctx, limit, func(ctx context.Context, t target, p Probe) (bool, error) {
 		act := t.rt.Activity(ctx, p)
 		switch act.State {
@@ -224,17 +225,57 @@ func (c compaction) answer(ctx context.Context, text, marker string, limit time.
 			if err != nil {
 				return false, err
 			}
-			var found bool
-			got, found = witness.AnswerTo(ctx, p, mark, marker)
-			return found, nil
+			var asked bool
+			if asked, got = witness.AnswerTo(ctx, p, mark, marker); got == "" && !asked && d.Outcome == typedBefore {
+				return false, left.look(ctx, t, p)
+			}
+			return got != "", nil
 		case ActivityBusy, ActivityUnknown:
 		}
+		left.missing = 0
 		return false, nil
 	}, func() error {
 		return Errorf(CodeUnanswered, "it has not answered within %s (%s)", limit, d.Outcome).On("compact", c.s.Seat).
 			WithHint("look at the pane: rig attach %s; nothing is typed again", c.s.Seat)
 	})
 	return got, d, err
+}
+
+// typedBefore is the outcome of a line that is on record as typed by a process that
+// has died since.
+const typedBefore = "typed before"
+
+// leftLine is a line that a process typed which has died since: it may have died
+// before the paste or before Enter.
+type leftLine struct {
+	c       compaction
+	text    string
+	entered bool
+	missing int // looks in a row at which it stood nowhere
+}
+
+// look finds the line in an idle seat whose conversation does not hold it. One that
+// stands in the input box is submitted, once. One that stands nowhere for as long as
+// a delivery may take has not arrived, and will not.
+func (l *leftLine) look(ctx context.Context, t target, p Probe) error {
+	r, ok := t.rt.(draftReader)
+	if !ok {
+		return nil
+	}
+	draft, shown := r.InputBox(p.Screen)
+	switch {
+	case !shown:
+		l.missing = 0
+	case strings.TrimSpace(draft) == "":
+		if l.missing++; time.Duration(l.missing)*compactPoll > l.c.r.e.d.Config.VerifyTimeout {
+			return Errorf(CodeUnanswered, "what the dead process typed stands neither in its conversation nor in its input box: it did not arrive").On("compact", l.c.s.Seat).
+				WithHint("it is not typed again; once the operation is closed: rig compact %s --audit", l.c.s.Seat)
+		}
+	case !l.entered && standsFor(draft, l.text):
+		l.entered, l.missing = true, 0
+		return l.c.r.e.d.Mux.Keys(ctx, t.guard, "Enter")
+	}
+	return nil
 }
 
 // CodeUnanswered says that a seat took a line and did not answer in time.

@@ -27,6 +27,12 @@ func (p askedProcs) Start(pid int) (string, bool, error) {
 // followed is a record with one running operation of process 77, and an engine that asks about processes through asked.
 func followed(t *testing.T, asked func(*store.DB, *enginetest.Procs, int)) *engine.Engine {
 	t.Helper()
+	return followedBy(t, enginetest.NewClock(), asked)
+}
+
+// followedBy is followed with a clock.
+func followedBy(t *testing.T, clock engine.Clock, asked func(*store.DB, *enginetest.Procs, int)) *engine.Engine {
+	t.Helper()
 	db, err := store.Open(filepath.Join(t.TempDir(), "rig.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +47,7 @@ func followed(t *testing.T, asked func(*store.DB, *enginetest.Procs, int)) *engi
 		t.Fatal(err)
 	}
 	return engine.New(engine.Deps{
-		Store: db, Mux: enginetest.NewMux(), Occupants: &enginetest.Files{}, Clock: enginetest.NewClock(), IDs: &enginetest.IDs{},
+		Store: db, Mux: enginetest.NewMux(), Occupants: &enginetest.Files{}, Clock: clock, IDs: &enginetest.IDs{},
 		Procs: askedProcs{procs, func(pid int) { asked(db, procs, pid) }},
 	})
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -200,6 +201,11 @@ func (r *run) tell() {
 	r.progress(p)
 }
 
+// allClean reports whether no seat has failed or needs a person.
+func allClean(seats []SeatReceipt) bool {
+	return !slices.ContainsFunc(seats, func(s SeatReceipt) bool { return s.Error != nil || !goodOutcome(s.Outcome) })
+}
+
 // finish computes the outcome from what happened, stores it and gives it.
 func (r *run) finish() (*Receipt, error) {
 	r.settleIntents()
@@ -208,12 +214,7 @@ func (r *run) finish() (*Receipt, error) {
 	rec := &Receipt{
 		Seats: append([]SeatReceipt{}, r.seats...), Warnings: r.warnings, EventSeq: r.eventSeq, Extra: r.extra,
 	}
-	state, clean := OpDone, true
-	for _, s := range rec.Seats {
-		if s.Error != nil || !goodOutcome(s.Outcome) {
-			clean = false
-		}
-	}
+	state, clean := OpDone, allClean(rec.Seats)
 	switch {
 	case len(r.failed) > 0 && !r.op.Committed:
 		state, clean = OpFailed, false

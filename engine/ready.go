@@ -112,7 +112,7 @@ func doReady(ctx context.Context, r *run, s Step) (Evidence, error) {
 // stagedGate offers a gate in the staging session to a person for a while; then
 // the operation is rolled back. It never answers the gate.
 func (r *run) stagedGate(ctx context.Context, s Step, l *launched, got Readiness, p Probe) (Evidence, error) {
-	if l.gateSince.IsZero() {
+	if l.gateSince.IsZero() || l.gateSince.After(p.Now) { // ahead: the clock was set back, and nobody knows how long it was offered
 		l.gateSince = p.Now
 		ev := Evidence{"gate": string(got.Code), "why": got.Why, "session": l.session.Name, "since": rfc3339(p.Now), "offered_until": rfc3339(p.Now.Add(r.e.d.Config.GateWait))}
 		if err := r.note(ctx, s, StepStarted, ev, nil); err != nil {

@@ -69,7 +69,7 @@ func (t *tape) looked(p *Probe, old, act Activity, had bool, lookedAt time.Time)
 // settle keeps the screen some time after a change, once.
 func (t *tape) settle(s Shot) {
 	owed, is := t.owed[s.SeatID]
-	if !is || s.At.Sub(owed.At) < shotRest {
+	if !is || !Passed(owed.At, s.At, shotRest) {
 		return
 	}
 	delete(t.owed, s.SeatID)

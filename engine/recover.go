@@ -218,6 +218,9 @@ func (e *Engine) finish(ctx context.Context, opID string, by closer, progress fu
 			}
 		}
 	}
+	if state == OpDone && !allClean(r.seats) { // as for one that was never cut off
+		state = OpPartial
+	}
 	return r.conclude(ctx, state, "operation.finished")
 }
 

@@ -197,13 +197,13 @@ func (e *Engine) evidence(ctx context.Context, t target) sendEvidence {
 func (e *Engine) confirm(ctx context.Context, t target, before sendEvidence, text string) Delivery {
 	ctx, cancel := context.WithTimeout(ctx, e.d.Config.VerifyTimeout)
 	defer cancel()
-	again := e.d.Clock.Now().Add(time.Second)
+	began, again := e.d.Clock.Now(), false
 	for {
 		if d, done := e.confirmed(ctx, t, before, text); done {
 			return d
 		}
-		if now := e.d.Clock.Now(); !again.IsZero() && now.After(again) {
-			again = time.Time{}
+		if !again && Passed(began, e.d.Clock.Now(), enterAgain) {
+			again = true
 			if r, ok := t.rt.(draftReader); ok {
 				if draft, shown := r.InputBox(e.screen(ctx, t.pane.ID)); shown && standsFor(draft, text) {
 					if err := e.d.Mux.Keys(ctx, t.guard, "Enter"); err != nil {
@@ -217,6 +217,9 @@ func (e *Engine) confirm(ctx context.Context, t target, before sendEvidence, tex
 		}
 	}
 }
+
+// enterAgain is how long a delivery may take before Enter is pressed once more.
+const enterAgain = time.Second
 
 // standsFor reports whether what an input box shows is a text that was pasted, or a
 // part of it: the client breaks lines, scrolls, or draws a mark in place of a long one.

@@ -144,7 +144,7 @@ func (t *others) read(ctx context.Context, o *observer) bool {
 	defer t.mu.Unlock()
 	if len(sockets) == 0 {
 		t.invs, t.key = nil, ""
-	} else if key != t.key || now.Sub(t.asked) >= elsewherePolls*o.e.d.Config.PollEvery {
+	} else if key != t.key || Passed(t.asked, now, elsewherePolls*o.e.d.Config.PollEvery) {
 		t.key, t.asked = key, now
 		bindings := o.rec.Bindings
 		t.busy.Go(func() {

@@ -45,6 +45,15 @@ func ShellQuote(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
+// Passed reports whether a time has passed since a moment of the same clock. Of a
+// moment that is ahead nobody knows how long ago it was, because the clock was set
+// back since: the time counts as passed, so that no wait lasts until the clock has
+// caught up.
+func Passed(since, now time.Time, d time.Duration) bool {
+	past := now.Sub(since)
+	return past >= d || past < 0
+}
+
 // CommandLine joins quoted words.
 func CommandLine(words ...string) string {
 	q := make([]string, 0, len(words))

@@ -281,14 +281,14 @@ func (w *Watcher) snap(ctx context.Context, now bool) (next time.Duration) {
 		}
 		last := w.shots[id]
 		wait := frameIdle
-		if at.Sub(last.moved) < frameRest {
+		if !Passed(last.moved, at, frameRest) {
 			wait = frameBusy
 		}
 		if w.o.inv.Path != "control" {
 			wait = frameFall
 		}
 		next = min(next, wait)
-		if !now && at.Sub(last.asked) < wait-frameBusy/2 {
+		if !now && !Passed(last.asked, at, wait-frameBusy/2) {
 			continue
 		}
 		last.asked = at

@@ -107,6 +107,13 @@ func (m *Mux) Panes() []engine.Pane {
 	return append([]engine.Pane(nil), m.panes...)
 }
 
+// SetOther changes what another server says, also while somebody asks.
+func (m *Mux) SetOther(socket string, inv engine.Inventory) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.Others[socket] = inv
+}
+
 // Put adds or replaces a pane.
 func (m *Mux) Put(p engine.Pane) {
 	m.mu.Lock()

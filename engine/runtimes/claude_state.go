@@ -39,7 +39,7 @@ func (c *Claude) Ready(_ context.Context, p engine.Probe) engine.Readiness {
 			r.Evidence["session"] = "another id than expected"
 		}
 		return r
-	case v.kind == screenBox && !p.Started.IsZero() && p.Now.Sub(p.Started) > boxWait:
+	case v.kind == screenBox && !p.Started.IsZero() && engine.Passed(p.Started, p.Now, boxWait):
 		return engine.Readiness{State: engine.ReadyYes, Why: "the input box is on the screen", Evidence: map[string]any{"source": "pane", "registry": why}}
 	}
 	return engine.Readiness{State: engine.ReadyStarting, Why: why}

@@ -206,7 +206,7 @@ func (c *Codex) thread(p engine.Probe) (t codexThread, ok bool, why string) {
 		}
 	}
 	// A client that just started opens its files any moment: look again each time.
-	if t.id != "" || p.Now.Sub(p.Started) > startPhase {
+	if t.id != "" || engine.Passed(p.Started, p.Now, startPhase) {
 		c.threads.put(key, t)
 	}
 	return t, t.id != "", why
@@ -217,7 +217,7 @@ const startPhase = time.Minute
 
 // due tells whether the pane moved since the open files were last read.
 func (*Codex) due(t codexThread, p engine.Probe) bool {
-	if p.Now.Sub(t.looked) < relook {
+	if !engine.Passed(t.looked, p.Now, relook) {
 		return false
 	}
 	return p.Pane.Activity.IsZero() || !p.Pane.Activity.Before(t.looked.Truncate(time.Second))

@@ -31,7 +31,7 @@ func (c *Codex) Ready(_ context.Context, p engine.Probe) engine.Readiness {
 			r.Evidence["session"] = "another id than expected"
 		}
 		return r
-	} else if shown && !p.Started.IsZero() && p.Now.Sub(p.Started) > boxWait {
+	} else if shown && !p.Started.IsZero() && engine.Passed(p.Started, p.Now, boxWait) {
 		return engine.Readiness{State: engine.ReadyYes, Why: "the input line is on the screen and the process lives", Evidence: map[string]any{
 			"source": "pane", "rule": v.rule, "lock": why,
 		}}

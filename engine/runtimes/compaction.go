@@ -98,24 +98,23 @@ func (c *Claude) LatestCompaction(_ context.Context, p engine.Probe) (engine.Com
 	}, true
 }
 
-// AnswerTo gives what the occupant last answered after the user turn that holds
-// the marker.
-func (c *Claude) AnswerTo(_ context.Context, _ engine.Probe, m engine.CompactionMark, marker string) (string, bool) {
-	asked, text := false, ""
+// AnswerTo tells whether a user turn behind the mark holds the marker, and gives
+// what the occupant last answered to it.
+func (c *Claude) AnswerTo(_ context.Context, _ engine.Probe, m engine.CompactionMark, marker string) (asked bool, answer string) {
 	_, _, err := transcript.ReadFrom(m.Path, transcript.RuntimeClaude, m.Offset, transcript.Options{}, func(msg transcript.Message) {
 		switch {
 		case msg.Role == transcript.RoleOperator:
 			if strings.Contains(msg.Text, marker) {
-				asked, text = true, ""
+				asked, answer = true, ""
 			}
 		case msg.Role == transcript.RoleAssistant && asked && strings.TrimSpace(msg.Text) != "":
-			text = msg.Text
+			answer = msg.Text
 		}
 	})
-	if err != nil || text == "" {
-		return "", false
+	if err != nil { // what cannot be read may hold it
+		return true, ""
 	}
-	return text, true
+	return asked, answer
 }
 
 // compactError finds the client's error below the newest /compact on the screen,

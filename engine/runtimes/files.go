@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
+	"time"
 
 	"rig/engine"
 )
@@ -265,23 +266,30 @@ func writeAtomic(path string, b []byte) error {
 // readPrivate reads and checks a file that must be ours alone: no link, no other
 // owner, no permission for others, one name only.
 func readPrivate(path string, limit int64) ([]byte, error) {
+	b, _, err := readDated(path, limit)
+	return b, err
+}
+
+// readDated is readPrivate with the time at which the file was written.
+func readDated(path string, limit int64) ([]byte, time.Time, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, err
+		return nil, time.Time{}, err
 	}
 	defer f.Close()
 	st, err := f.Stat()
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, time.Time{}, err
 	case !st.Mode().IsRegular():
-		return nil, errors.New("it is not a regular file")
+		return nil, time.Time{}, errors.New("it is not a regular file")
 	case !ownedByUs(st, os.Geteuid()):
-		return nil, errForeign
+		return nil, time.Time{}, errForeign
 	case st.Mode().Perm()&0o077 != 0:
-		return nil, errors.New("others may read or write it")
+		return nil, time.Time{}, errors.New("others may read or write it")
 	case st.Size() > limit:
-		return nil, errTooLarge
+		return nil, time.Time{}, errTooLarge
 	}
-	return io.ReadAll(io.LimitReader(f, limit))
+	b, err := io.ReadAll(io.LimitReader(f, limit))
+	return b, st.ModTime().UTC(), err
 }

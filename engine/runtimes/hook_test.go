@@ -133,6 +133,33 @@ func TestSpoolIsPrunedAndOrdered(t *testing.T) {
 	}
 }
 
+// TestTheOrderOfEventsSurvivesAnyClock: an event that came while the clock was years ahead is not the newest for years, and nothing is
+// dated in the future once the clock is right.
+func TestTheOrderOfEventsSurvivesAnyClock(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	for i, when := range []time.Time{now, now.AddDate(3, 0, 0), now, now.Add(time.Millisecond)} {
+		if err := spoolEvent(dir, []string{"SessionStart", "StopFailure", "UserPromptSubmit", "Stop"}[i], []byte(`{}`), when); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := readSpool(dir, spoolCache{})
+	if err != nil || len(got.signals.Hooks) != 4 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	for i, h := range got.signals.Hooks {
+		if want := []string{"SessionStart", "StopFailure", "UserPromptSubmit", "Stop"}[i]; h.Event != want || time.Until(h.At) > time.Minute {
+			t.Errorf("place %d: %s at %s, want %s", i, h.Event, h.At, want)
+		}
+	}
+	if r, ok := hookReading((newHookMemo()).of(engine.Probe{Signals: got.signals}, "")); !ok || r.State != engine.ActivityIdle {
+		t.Errorf("read as %+v", r)
+	}
+}
+
 // Many hooks at once, each a process of its own: no event is lost or half.
 func TestHooksInParallel(t *testing.T) {
 	f := NewFiles(t.TempDir(), self(t), self(t))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"sort"
@@ -67,8 +68,9 @@ func eventNames(dir string) ([]string, error) {
 }
 
 // spoolEvent stores one event in a spool. The name follows the clock but never
-// falls behind the newest file, so that order survives a clock that was set back.
-// A spool that grew too long loses its oldest events.
+// falls behind the newest file, so that order survives a clock that was set back;
+// the time of such an event is its file's. A spool that grew too long loses its
+// oldest events.
 func spoolEvent(dir, event string, payload []byte, now time.Time) error {
 	if err := checkSpool(dir); err != nil {
 		return err
@@ -79,7 +81,7 @@ func spoolEvent(dir, event string, payload []byte, now time.Time) error {
 	}
 	stamp := now.UnixNano()
 	if n := len(names); n > 0 {
-		if last, _, _ := parseEventName(names[n-1]); last >= stamp && last-stamp < int64(time.Hour) {
+		if last, _, _ := parseEventName(names[n-1]); last >= stamp && last < math.MaxInt64 {
 			stamp = last + 1
 		}
 	}
@@ -192,12 +194,15 @@ func readSpool(dir string, have spoolCache) (spoolCache, error) {
 	for _, n := range names {
 		h, ok := old[n]
 		if !ok {
-			b, err := readPrivate(filepath.Join(dir, n), maxEventFile)
+			b, wrote, err := readDated(filepath.Join(dir, n), maxEventFile)
 			if err != nil {
 				continue // pruned meanwhile, or not ours: it says nothing
 			}
 			stamp, event, _ := parseEventName(n)
 			h = engine.HookSignal{Event: event, At: time.Unix(0, stamp).UTC(), Payload: b}
+			if h.At.Sub(wrote) > clockSlack { // its name only keeps the order
+				h.At = wrote
+			}
 		}
 		next.signals.Hooks = append(next.signals.Hooks, h)
 		next.names = append(next.names, n)
