@@ -115,7 +115,7 @@ func (a *app) wire(mode appMode) error {
 		Contexts: contexts, Recaps: contexts, Attic: attic{files, contexts},
 		Images: a.images(), Recorder: a.recorder(), Redact: redactPrompt, RedactScreen: redactScreen,
 		Clock: wallClock{}, IDs: newIDs(), Env: os.Environ(),
-		RigEnv: []string{"RIG_HOME=" + a.paths.home, "RIG_TMUX_SOCKET=" + a.paths.socket},
+		RigEnv: a.paths.rigEnv(),
 		Self:   self(), Build: buildName(), Log: logger, OnStep: onStep,
 		Config: engine.Config{
 			ReadyTimeout: a.conf.Launch.ReadyTimeout, Parallel: a.conf.Launch.Parallel,

@@ -297,6 +297,31 @@ func TestFiftyHandoversAtOnce(t *testing.T) {
 	}
 }
 
+// TestAnAgentHandsItsOwnSeatOver: an agent runs the verb with its own tool. Its `rig` is the operator's: the same record, the same
+// settings and the same client.
+func TestAnAgentHandsItsOwnSeatOver(t *testing.T) {
+	w := newWorld(t)
+	w.write("config.yaml", "handover:\n  undo_window: 4321s\n")
+	w.must("up", w.spec("self", "a:claude-code"))
+	w.must("send", "dev.a", "[[sh: "+w.program+" handover dev-a@self --source fresh --reason 'context wall' > "+w.dir+"/said 2>&1]]", "--verify")
+	w.eventually("the seat has a new occupant", func() (bool, string) {
+		s := w.seat("dev.a")
+		said, _ := os.ReadFile(filepath.Join(w.dir, "said")) // not there yet
+		return s.Generation == 2 && s.Life == "running" && s.Binding == "handed_over", fmt.Sprintf("%+v %s", s, said)
+	})
+	w.eventually("the operation has ended", func() (bool, string) { return w.ops()[0].State == "done", w.ops()[0].State })
+	var doc struct {
+		Operations []struct {
+			UndoUntil time.Time `json:"undo_until"`
+			StartedAt time.Time `json:"started_at"`
+		}
+	}
+	w.into(&doc, "op", "list")
+	if op := doc.Operations[0]; op.UndoUntil.Sub(op.StartedAt) < 4000*time.Second {
+		t.Errorf("it did not read the operator's settings: %+v", op)
+	}
+}
+
 // TestSelfHandover runs the handover from inside the seat's own pane: the caller
 // dies with its pane's freeze, the operation goes on.
 func TestSelfHandover(t *testing.T) {

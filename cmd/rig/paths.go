@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"rig/engine"
 	"rig/specs"
@@ -17,6 +18,31 @@ type paths struct {
 	socket string // of the tmux server, absolute
 	self   string // this binary
 	seat   string // the part of it that runs beside an agent: rig-seat where that lies beside it
+}
+
+// settingVars are the variables that say which installation is meant and what its
+// clients are started with. A `rig` that another one starts where it does not inherit
+// them, such as that of an agent in its seat, needs them to be the same one.
+var settingVars = []string{"RIG_HOME", "RIG_CONFIG", "RIG_TMUX_SOCKET", "RIG_CLAUDE_COMMAND", "RIG_CODEX_COMMAND"}
+
+// settingEnv gives those of settingVars, and of the names that follow, that are set,
+// as NAME=value.
+func settingEnv(more ...string) (env []string) {
+	for _, name := range append(slices.Clone(settingVars), more...) {
+		if v := os.Getenv(name); v != "" {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// rigEnv is settingEnv for an occupant, whose directory may be another one.
+func (p paths) rigEnv() []string {
+	env := append(settingEnv(), "RIG_HOME="+p.home, "RIG_TMUX_SOCKET="+p.socket)
+	if os.Getenv("RIG_CONFIG") != "" {
+		env = append(env, "RIG_CONFIG="+p.config)
+	}
+	return env
 }
 
 // record is the database file.
@@ -40,6 +66,9 @@ func findPaths() (paths, error) {
 	var err error
 	if p.home, err = filepath.Abs(p.home); err != nil {
 		return p, engine.Errorf(engine.CodeInvalid, "RIG_HOME cannot be made absolute").Wrap(err).WithHint("set it to an absolute path")
+	}
+	if p.config, err = filepath.Abs(p.config); err != nil {
+		return p, engine.Errorf(engine.CodeInvalid, "RIG_CONFIG cannot be made absolute").Wrap(err).WithHint("set it to an absolute path")
 	}
 	if p.self, err = os.Executable(); err != nil {
 		return p, engine.Errorf(engine.CodeInternal, "this program's own path is not known").Wrap(err).WithHint("start rig by its path")

@@ -40,11 +40,7 @@ func (c *cli) popupSelf(ctx context.Context, f tuiFlags) error {
 		}
 	}
 	argv = append(argv, "--", "env", popupEnv+"="+client)
-	for _, key := range []string{"RIG_HOME", "RIG_CONFIG", "RIG_TMUX_SOCKET", "RIG_TUI_MARKER"} { // a popup has the server's environment
-		if v := os.Getenv(key); v != "" {
-			argv = append(argv, key+"="+v)
-		}
-	}
+	argv = append(argv, settingEnv("RIG_TUI_MARKER")...) // a popup has the server's environment
 	return runPopup(ctx, append(append(argv, self, "tui"), f.words()...))
 }
 

@@ -20,12 +20,7 @@ type service struct {
 // watchService is the service for this system. The variables that say which
 // installation is meant go into it.
 func watchService(p paths) service {
-	var env []string
-	for _, name := range []string{"RIG_HOME", "RIG_CONFIG", "RIG_TMUX_SOCKET", "RIG_CLAUDE_COMMAND", "RIG_CODEX_COMMAND", "PATH"} {
-		if v := os.Getenv(name); v != "" {
-			env = append(env, name+"="+v)
-		}
-	}
+	env := settingEnv("PATH")
 	if runtime.GOOS == "darwin" {
 		return launchAgent(p, env)
 	}
