@@ -130,6 +130,7 @@ func (c *cli) discoverCmd() *cobra.Command {
 				return err
 			}
 			defer a.close()
+			began := time.Now()
 			list, err := a.engine().Discover(cmd.Context(), rescan)
 			if err != nil {
 				return err
@@ -153,8 +154,12 @@ func (c *cli) discoverCmd() *cobra.Command {
 				return nil
 			}
 			table(c.out, rows)
-			if age := engine.Age(list[0].LastSeen, time.Now()); !rescan && age != "now" {
-				fmt.Fprintf(c.err, "as seen %s ago; `rig discover --rescan` looks again\n", age)
+			if seen := list[0].LastSeen; seen.Before(began.Add(-time.Second)) { // the record's: what is there may be another by now
+				when := "a moment ago"
+				if age := engine.Age(seen, began); age != "now" {
+					when = age + " ago"
+				}
+				fmt.Fprintf(c.err, "as seen %s; `rig discover --rescan` looks again\n", when)
 			}
 			return nil
 		},

@@ -27,6 +27,10 @@ func TestASessionThatWasLetGoIsFree(t *testing.T) {
 	if w.into(&found, "discover"); found.Sessions[0].Status != "active" {
 		t.Errorf("let go, it is %s", found.Sessions[0].Status)
 	}
+	w.eventually("an older list is not taken for a look", func() (bool, string) {
+		r := w.run("discover")
+		return strings.Contains(r.err, "as seen a moment ago; `rig discover --rescan` looks again"), r.err
+	})
 	if s := w.seat("dev.sh"); s.Life != "stopped" || s.Activity.State != "unknown" {
 		t.Errorf("nobody knows whether it ended: %s, %s", s.Life, s.Activity.State)
 	}
