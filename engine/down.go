@@ -106,6 +106,7 @@ func (e *Engine) planStops(w *world, p *Plan, rig Rig) (running int, units []str
 		if at.presence == Present {
 			running++
 			action = "stop"
+			e.warnStranger(w, p, seat)
 			if w.latest[seat.ID].Origin == OriginClaimed {
 				action = "release"
 			}

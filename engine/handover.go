@@ -233,6 +233,7 @@ func (h *handover) warnBusy(ctx context.Context, rt Runtime) {
 	if h.at.presence != Present || h.at.dead {
 		return
 	}
+	h.e.warnStranger(h.w, h.p, h.seat)
 	probe := Probe{Seat: h.seat, Address: h.address, Session: h.last, Pane: h.at.pane, Started: h.last.CreatedAt, Now: h.w.now}
 	probe.Run, probe.RunKnown, _ = h.e.d.Occupants.RunState(h.last.ID)
 	probe.Signals, _ = h.e.d.Occupants.Signals(h.last.ID)

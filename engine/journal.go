@@ -300,6 +300,10 @@ func (r *run) settleIntents() {
 			s.Error = Errorf(CodeAwaiting, "%s", i.Reason).
 				WithHint("nothing was started and nothing was lost; `rig up %s --fresh %s` starts it afresh, on purpose", rig, i.Seat)
 		}
+		if i.Action == string(ContinuityAttention) {
+			s.Outcome = ContinuityAttention
+			s.Error = Errorf(CodeIdentityMismatch, "%s", i.Reason).WithHint("%s", strangerRemedy(i.Seat))
+		}
 		r.settle(s)
 	}
 }

@@ -277,6 +277,11 @@ func (v *revival) seat(ctx context.Context, r *restoring, seat Seat, c StartupCo
 			WithHint("`rig seat launch %s --fresh --stop` ends it and starts it anew", address))
 		return
 	case at.presence == Present && !at.dead:
+		if why := v.e.stranger(v.w, seat); why != "" { // what runs there is not the occupant: nothing is back
+			v.p.AddFact("seat/"+address+"/stranger", why)
+			v.p.Intents = append(v.p.Intents, Intent{address, string(ContinuityAttention), why})
+			return
+		}
 		v.p.Intents = append(v.p.Intents, Intent{address, "already_running", "its pane is alive"})
 		return
 	}

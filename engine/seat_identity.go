@@ -70,6 +70,39 @@ func (e *Engine) paneIdentity(p Probe, b Binding, start processStart) PaneIdenti
 	return id
 }
 
+// stranger says what runs in a seat's live pane in place of its occupant; "" when
+// nothing proves that something does.
+func (e *Engine) stranger(w *world, seat Seat) string {
+	at, last := w.locate(seat.ID), w.latest[seat.ID]
+	if at.presence != Present || at.dead {
+		return ""
+	}
+	p := Probe{Session: last, Pane: at.pane}
+	var err error
+	if p.Run, p.RunKnown, err = e.d.Occupants.RunState(last.ID); err != nil {
+		p.RunKnown = false
+	}
+	p.Run, p.RunKnown = currentRun(last, p.Run, p.RunKnown)
+	if id := e.paneIdentity(p, w.bindings[seat.ID], e.d.Procs.Start); id.Verdict == VerdictMismatch {
+		return id.Why
+	}
+	return ""
+}
+
+// warnStranger says of a plan that ends or replaces a seat's occupant that it is
+// about another process.
+func (e *Engine) warnStranger(w *world, p *Plan, seat Seat) {
+	if why := e.stranger(w, seat); why != "" {
+		p.Warnings = append(p.Warnings, w.address(seat)+" is not what runs in its pane: "+why)
+	}
+}
+
+// strangerRemedy is what a person does about it.
+func strangerRemedy(address string) string {
+	return "rig attach " + address + " to see who is there; rig seat clear-attention " + address +
+		" verifies it, or rig seat launch " + address + " --fresh --stop replaces it"
+}
+
 // currentRun gives the supervisor's report unless the record was pointed at
 // another process since, by a verified clear-attention.
 func currentRun(s Session, run RunState, known bool) (RunState, bool) {
@@ -166,8 +199,7 @@ func (b *builder) stored(seatID, session string, pane PaneID) PaneIdentity {
 
 // identityAttention is the item of a misplaced occupant.
 func identityAttention(s *SeatView, item func(class, detail, reason, remedy string, weight int) AttentionItem) []AttentionItem {
-	it := item(AttnIdentity, string(s.Pane), s.LifeWhy, "rig attach "+s.Address+" to see who is there; rig seat clear-attention "+s.Address+
-		" verifies it, or rig seat launch "+s.Address+" --fresh --stop replaces it", 92)
+	it := item(AttnIdentity, string(s.Pane), s.LifeWhy, strangerRemedy(s.Address), 92)
 	it.Evidence = map[string]any{"source": "process table", "rule": string(CodeIdentityMismatch), "pane": s.Pane, "recorded_pid": s.PanePID}
 	return []AttentionItem{it}
 }

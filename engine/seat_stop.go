@@ -57,9 +57,7 @@ func (s *seatPlan) warnCost() {
 	if n := len(beside(&s.w.inv, s.at.pane)); n > 0 && ownSession(&s.w.inv, s.at.pane, s.address) {
 		s.p.Warnings = append(s.p.Warnings, "with it ends what is beside it in session "+s.at.pane.Session+": "+Counted(n, "pane"))
 	}
-	if pid := s.at.pane.PID; pid != 0 && s.binding.PanePID != 0 && pid != s.binding.PanePID {
-		s.p.Warnings = append(s.p.Warnings, "another process than the recorded one runs in its pane, and ends too")
-	}
+	s.e.warnStranger(s.w, s.p, s.seat)
 	if s.e.d.Self.Seat == s.address {
 		s.p.Warnings = append(s.p.Warnings, "this is the seat that you are in: your own shell ends with it")
 	}

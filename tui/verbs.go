@@ -223,7 +223,11 @@ func whyOccupied(s *engine.SeatView) string {
 		return "nobody knows whether it runs"
 	case engine.LifeStarting:
 		return "it is being started"
-	case engine.LifeRunning, engine.LifeAttention:
+	case engine.LifeAttention:
+		if s.Identity == engine.VerdictMismatch {
+			return "another process than its own runs in its pane"
+		}
+	case engine.LifeRunning:
 	}
 	return "it runs"
 }

@@ -346,6 +346,24 @@ func TestWrongProcessInThePane(t *testing.T) {
 	}
 	w.refuse("not_demonstrably_responsive", 1, "seat", "clear-attention", "dev.a", "--reason", "I vouch for it")
 	w.refuse("session_live", 1, "seat", "clean", "dev.a", "--reason", "r")
+	// No verb takes the stranger for the occupant.
+	var rec struct {
+		OK    bool `json:"ok"`
+		Seats []struct {
+			Outcome string `json:"outcome"`
+			Action  string
+			Error   struct{ Code, Hint string }
+		} `json:"seats"`
+	}
+	if r := w.into(&rec, "up", "id"); r.code != 1 || rec.OK || len(rec.Seats) != 1 || rec.Seats[0].Outcome != "attention_required" ||
+		rec.Seats[0].Error.Code != "process_identity_mismatch" || !strings.Contains(rec.Seats[0].Error.Hint, "clear-attention dev-a@id") {
+		t.Errorf("up: exit %d %+v", r.code, rec)
+	}
+	for _, verb := range [][]string{{"down", "id", "--reason", "r"}, {"handover", "dev.a", "--reason", "r"}, {"seat", "stop", "dev.a", "--reason", "r"}} {
+		if r := w.run(append(verb, "--dry-run")...); !strings.Contains(r.out+r.err, "dev-a@id is not what runs in its pane: its pane was started anew") {
+			t.Errorf("%v does not say whom it meets:\n%s%s", verb, r.out, r.err)
+		}
+	}
 	w.tmux("respawn-pane", "-k", "-c", w.project, "-t", pane, "env RIG_TEST_MAIN=1 "+self+" agentsim claude --resume "+token)
 	w.eventually("the resumed conversation is proven", func() (bool, string) {
 		r := w.run("seat", "clear-attention", "dev.a")
