@@ -301,8 +301,7 @@ func (r *run) settleIntents() {
 				WithHint("nothing was started and nothing was lost; `rig up %s --fresh %s` starts it afresh, on purpose", rig, i.Seat)
 		}
 		if i.Action == string(ContinuityAttention) {
-			s.Outcome = ContinuityAttention
-			s.Error = Errorf(CodeIdentityMismatch, "%s", i.Reason).WithHint("%s", strangerRemedy(i.Seat))
+			s.Outcome, s.Error = ContinuityAttention, strangerError(i.Seat, i.Reason)
 		}
 		r.settle(s)
 	}

@@ -97,10 +97,10 @@ func (e *Engine) warnStranger(w *world, p *Plan, seat Seat) {
 	}
 }
 
-// strangerRemedy is what a person does about it.
-func strangerRemedy(address string) string {
-	return "rig attach " + address + " to see who is there; rig seat clear-attention " + address +
-		" verifies it, or rig seat launch " + address + " --fresh --stop replaces it"
+// strangerError says it as an error, with what a person does about it.
+func strangerError(address, why string) *Error {
+	return Errorf(CodeIdentityMismatch, "what runs in its pane is not its occupant: %s", why).
+		WithHint("rig attach %[1]s to see who is there; rig seat clear-attention %[1]s verifies it, or rig seat launch %[1]s --fresh --stop replaces it", address)
 }
 
 // currentRun gives the supervisor's report unless the record was pointed at
@@ -199,7 +199,7 @@ func (b *builder) stored(seatID, session string, pane PaneID) PaneIdentity {
 
 // identityAttention is the item of a misplaced occupant.
 func identityAttention(s *SeatView, item func(class, detail, reason, remedy string, weight int) AttentionItem) []AttentionItem {
-	it := item(AttnIdentity, string(s.Pane), s.LifeWhy, strangerRemedy(s.Address), 92)
+	it := item(AttnIdentity, string(s.Pane), s.LifeWhy, strangerError(s.Address, s.LifeWhy).Hint, 92)
 	it.Evidence = map[string]any{"source": "process table", "rule": string(CodeIdentityMismatch), "pane": s.Pane, "recorded_pid": s.PanePID}
 	return []AttentionItem{it}
 }
