@@ -155,7 +155,7 @@ func TestTheOrderOfEventsSurvivesAnyClock(t *testing.T) {
 			t.Errorf("place %d: %s at %s, want %s", i, h.Event, h.At, want)
 		}
 	}
-	if r, ok := hookReading((newHookMemo()).of(engine.Probe{Signals: got.signals}, "")); !ok || r.State != engine.ActivityIdle {
+	if r, ok := hookReading(newHookMemo().of(engine.Probe{Signals: got.signals}, "")); !ok || r.State != engine.ActivityIdle {
 		t.Errorf("read as %+v", r)
 	}
 }
