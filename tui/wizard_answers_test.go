@@ -71,7 +71,8 @@ func TestAdoptLooksAgain(t *testing.T) {
 }
 
 // A pod is taken away, forked into and expanded where the cursor is, not where
-// the rig begins, and the dialog says of which rig.
+// the rig begins, and the dialog says of which rig. The last question names the
+// pod, and has its name typed: the rig stays.
 func TestThePodUnderTheCursorIsMeant(t *testing.T) {
 	d := drive(t, tuitest.Fleet(7), options())
 	for range 20 {
@@ -82,24 +83,11 @@ func TestThePodUnderTheCursorIsMeant(t *testing.T) {
 	}
 	d.run(d.m.openWizard(shrinkDef()))
 	d.has("Shrink a rig  shop")
-	w := d.m.wizard()
-	reqs := w.requests(d.m)
+	reqs := d.m.wizard().requests(d.m)
 	var got engine.ShrinkArgs
 	if err := json.Unmarshal(reqs[0].Args, &got); err != nil || got.Pod != "ops" || reqs[0].Target != "shop" {
 		t.Errorf("%+v %s %v", got, reqs[0].Target, err)
 	}
-}
-
-// The last question about a pod names the pod, and has its name typed: the rig stays.
-func TestShrinkAsksForThePod(t *testing.T) {
-	d := drive(t, tuitest.Fleet(7), options())
-	for range 20 {
-		if d.m.here().pod == "ops" {
-			break
-		}
-		d.keys("j")
-	}
-	d.run(d.m.openWizard(shrinkDef()))
 	d.keys("space", "backspace", "left") // a choice is changed by what is looked for, and by nothing else
 	d.keys("enter", "a")
 	d.has("shrink shop: pod ops with all its seats")
