@@ -28,7 +28,17 @@ func (e *Engine) resumeRun(ctx context.Context, opID string, by closer, progress
 	if by.operator.Name == "" {
 		by.operator = e.Operator()
 	}
-	r := &run{e: e, plan: plan, op: op, journal: steps, progress: progress, index: map[string]int{}, evidence: map[string]Evidence{}, by: by, takenUp: true}
+	r, err := e.reread(ctx, op, steps, plan)
+	if err != nil {
+		return nil, err
+	}
+	r.progress, r.by, r.takenUp = progress, by, true
+	return r, r.takeOver(ctx)
+}
+
+// reread makes a run of what the journal of an operation says. It holds no lease.
+func (e *Engine) reread(ctx context.Context, op Operation, steps []OperationStep, plan *Plan) (*run, error) {
+	r := &run{e: e, plan: plan, op: op, journal: steps, index: map[string]int{}, evidence: map[string]Evidence{}}
 	for i, s := range steps {
 		r.index[s.StepID] = i
 		var ev Evidence
@@ -36,10 +46,7 @@ func (e *Engine) resumeRun(ctx context.Context, opID string, by closer, progress
 			r.evidence[s.StepID] = ev
 		}
 	}
-	if err := r.findSeats(ctx); err != nil {
-		return nil, err
-	}
-	return r, r.takeOver(ctx)
+	return r, r.findSeats(ctx)
 }
 
 // findSeats maps the addresses of the plan's steps to rows, where they exist.
@@ -114,15 +121,8 @@ func (e *Engine) ProbeOperation(ctx context.Context, opID string) ([]Probed, err
 	if err := json.Unmarshal(op.Plan, plan); err != nil {
 		plan.Phases = nil
 	}
-	r := &run{e: e, plan: plan, op: op, journal: steps, index: map[string]int{}, evidence: map[string]Evidence{}}
-	for i, s := range steps {
-		r.index[s.StepID] = i
-		var ev Evidence
-		if len(s.Evidence) > 0 && json.Unmarshal(s.Evidence, &ev) == nil {
-			r.evidence[s.StepID] = ev
-		}
-	}
-	if err := r.findSeats(ctx); err != nil {
+	r, err := e.reread(ctx, op, steps, plan)
+	if err != nil {
 		return nil, err
 	}
 	byID := map[string]Step{}
