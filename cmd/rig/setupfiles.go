@@ -57,7 +57,7 @@ func manItem(root *cobra.Command) setupItem {
 	for name, page := range manPages(root) {
 		files[filepath.Join(dir, name)] = page
 	}
-	it := fileItem("man pages", "rig(1) and one for each verb", files)
+	it := fileItem("man pages", "rig(1) and one for each verb; man finds them with ~/.local/bin in PATH, or with the folder in MANPATH", files)
 	it.Path = filepath.Join(dir, "rig.1")
 	return it
 }
