@@ -37,7 +37,8 @@ func planAdopt(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	p.AddFact("seat/"+address+"/generation", itoa(seat.Generation))
 	p.AddFact("discovered/"+d.ID, string(d.Epoch)+" "+string(d.Pane)+" "+d.Status)
 	e.serverFact(w, p)
-	e.blockAdopt(w, p, seat, d)
+	e.blockAdopt(ctx, w, p, seat, d)
+	warnUntold(p, seat, d)
 	p.SetInput("seatid/"+address, seat.ID)
 	p.SetInput("discovered", d)
 	p.Phases = append(p.Phases, Phase{ID: "adopt", Title: "Adopt " + d.SessionName, Steps: []Step{
@@ -50,9 +51,8 @@ func planAdopt(ctx context.Context, e *Engine, w *world, p *Plan) error {
 			Args: map[string]string{"discovered": d.ID, "seat_id": seat.ID},
 		},
 	}})
-	p.Changes = append(p.Changes,
-		Change{Seat: address, Field: "occupant", Before: occupantWord(w, seat), After: d.SessionName + " (adopted)"},
-		Change{Seat: address, Field: "generation", Before: itoa(seat.Generation), After: itoa(seat.Generation + 1)})
+	p.Changes = append(p.Changes, Change{Seat: address, Field: "occupant", Before: occupantWord(w, seat), After: d.SessionName + " (adopted)"})
+	e.planNext(ctx, p, seat, address)
 	p.Unchanged = append(p.Unchanged, "name, role, edges and inbound work of "+address, "the session itself: nothing is typed into it")
 	return nil
 }
@@ -64,7 +64,7 @@ func occupantWord(w *world, seat Seat) string {
 	return occupantName(w.address(seat), seat.Generation)
 }
 
-func (e *Engine) blockAdopt(w *world, p *Plan, seat Seat, d DiscoveredSession) {
+func (e *Engine) blockAdopt(ctx context.Context, w *world, p *Plan, seat Seat, d DiscoveredSession) {
 	address := w.address(seat)
 	if _, bound := w.bindings[seat.ID]; bound {
 		p.BlockSeat(address, Errorf("already_bound", "the seat has an occupant").
@@ -86,6 +86,10 @@ func (e *Engine) blockAdopt(w *world, p *Plan, seat Seat, d DiscoveredSession) {
 		p.Block(Errorf("successor_already_managed", "its pane belongs to a seat already").WithHint("`rig ps --seats` shows whose"))
 	case pane.Dead:
 		p.Block(Errorf(CodePaneDead, "its process has ended").WithHint("adopt a session that runs"))
+	default:
+		for _, err := range e.unfit(ctx, w, seat, pane) {
+			p.Block(err)
+		}
 	}
 }
 
@@ -107,7 +111,7 @@ func doAdoptTag(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if err != nil {
 		return nil, err
 	}
-	next, err := r.nextGeneration(ctx, seat.ID)
+	next, err := r.e.nextGeneration(ctx, seat.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +177,7 @@ func commitAdopt(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
 	if err := tx.UpdateSeat(&seat); err != nil {
 		return nil, err
 	}
-	d.Status, d.ClaimedBy = "claimed", seat.ID
+	d.Status, d.ClaimedBy = discoveredClaimed, seat.ID
 	if err := tx.PutDiscovered(d); err != nil {
 		return nil, err
 	}
@@ -181,6 +185,9 @@ func commitAdopt(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
 	r.settle(SeatReceipt{Seat: s.Seat, Action: "adopted", Generation: seat.Generation, Evidence: ev})
 	return ev, r.event(tx, "seat.adopted", seat, s.Seat, ev)
 }
+
+// discoveredClaimed is the status of a session that a seat has taken.
+const discoveredClaimed = "claimed"
 
 // planRelease gives an adopted session back to its operator: it keeps running,
 // the seat is empty.

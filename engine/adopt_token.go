@@ -15,8 +15,7 @@ type captured struct {
 // effort, and only what it proves. It gives what may be journaled of it. An id
 // that is on record as another seat's is not taken: one conversation has one seat.
 func (r *run) capture(ctx context.Context, s Step, seat Seat, pane PaneID) Evidence {
-	rt, err := r.e.runtime(seat.Runtime)
-	if err != nil || seat.Runtime == RuntimeTerminal {
+	if seat.Runtime == RuntimeTerminal {
 		return Evidence{}
 	}
 	w, err := r.e.look(ctx)
@@ -27,19 +26,37 @@ func (r *run) capture(ctx context.Context, s Step, seat Seat, pane PaneID) Evide
 	if !ok {
 		return Evidence{"token_why": "its pane is gone"}
 	}
-	id := rt.Identify(ctx, Probe{Seat: seat, Address: s.Seat, Pane: p, Now: w.now, Screen: r.e.screen(ctx, p.ID)})
-	if !id.Proven || id.Token.Empty() {
-		return Evidence{"token_why": cmp.Or(id.Why, "its client names no conversation")}
-	}
-	owner, whose, known, err := r.e.occupantOf(ctx, w, seat.Runtime, NewParentToken(id.Token.Reveal()))
-	if err != nil {
+	id, whose, err := r.e.conversationIn(ctx, w, seat, p)
+	switch {
+	case err != nil:
 		return Evidence{"token_why": "whose conversation it is cannot be told: " + err.Error()}
-	}
-	if known && owner.SeatID != seat.ID {
+	case id.Token.Empty():
+		return Evidence{"token_why": cmp.Or(id.Why, "its client names no conversation")}
+	case whose != "":
 		return Evidence{"token_why": "it is the conversation of " + whose}
 	}
 	r.memory.Store("captured/"+s.Seat, captured{id.Token, id.Provenance})
 	return Evidence{"token": id.Token.String(), "token_why": id.Why}
+}
+
+// conversationIn gives the conversation that a pane's client proves to have open; its
+// token is empty when it proves none. whose names the occupant of another seat that
+// has it on record.
+func (e *Engine) conversationIn(ctx context.Context, w *world, seat Seat, pane Pane) (id Identity, whose string, err error) {
+	rt, err := e.runtime(seat.Runtime)
+	if err != nil || seat.Runtime == RuntimeTerminal {
+		return id, "", err
+	}
+	id = rt.Identify(ctx, Probe{Seat: seat, Address: w.address(seat), Pane: pane, Now: w.now, Screen: e.screen(ctx, pane.ID)})
+	if !id.Proven || id.Token.Empty() {
+		id.Token = ResumeToken{}
+		return id, "", nil
+	}
+	owner, whose, known, err := e.occupantOf(ctx, w, seat.Runtime, NewParentToken(id.Token.Reveal()))
+	if err != nil || !known || owner.SeatID == seat.ID {
+		whose = ""
+	}
+	return id, whose, err
 }
 
 // withCaptured puts a captured id into the row of an operator's own session.

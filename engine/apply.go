@@ -165,8 +165,8 @@ func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgre
 			if err == nil && op.State == OpUnfinished {
 				return nil, Errorf(CodeOperationUnfinished, "the process that ran the operation has died").
 					On(string(op.Verb), op.Target).
-					WithHint("`rig op show %s` shows how far it came; then `rig op finish %s` or `rig op rollback %s`; its last words, if any, are in logs/op-%s.log of RIG_HOME",
-						op.ID, op.ID, op.ID, op.ID)
+					WithHint("`rig op show %s` shows how far it came; then `%s`; its last words, if any, are in logs/op-%s.log of RIG_HOME",
+						op.ID, closes(op.ID, op.Committed), op.ID)
 			}
 			pace = min(max(pace, followShare*e.d.Clock.Now().Sub(began)), followOwner)
 		}

@@ -66,13 +66,7 @@ func (o *observer) storeCompactions(ctx context.Context) error {
 
 // guided reports whether an operation of ours is compacting a seat.
 func (o *observer) guided(w *world, seatID string) bool {
-	l, held := w.leases["seat:"+seatID]
-	for _, op := range o.rec.Open {
-		if held && op.ID == l.OpID && op.Verb == VerbCompact {
-			return true
-		}
-	}
-	return false
+	return w.holder(seatID).Verb == VerbCompact
 }
 
 // recordCompaction writes the event and the verdict of one compaction, unless it

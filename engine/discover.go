@@ -47,7 +47,7 @@ func (e *Engine) Discover(ctx context.Context, rescan bool) ([]DiscoveredSession
 
 // letGo takes the claim off a session whose seat has let go of it since the scan.
 func letGo(r Reader, d DiscoveredSession) (DiscoveredSession, error) {
-	if d.Status != "claimed" {
+	if d.Status != discoveredClaimed {
 		return d, nil
 	}
 	b, err := r.Binding(d.ClaimedBy)

@@ -48,7 +48,7 @@ func (b *builder) attention(f *Fleet) []AttentionItem {
 			items = append(items, AttentionItem{
 				Key: AttnUnfinished + "/" + op.ID, Class: AttnUnfinished, OpID: op.ID, Weight: 80, Since: op.StartedAt,
 				Reason: string(op.Verb) + " of " + op.Target + " was cut off half-way",
-				Remedy: "rig op finish " + op.ID + " or rig op rollback " + op.ID,
+				Remedy: closes(op.ID, op.Committed),
 			})
 		}
 	}

@@ -83,7 +83,7 @@ func planHandover(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	p.SetInput("source", src)
 	p.SetInput(worldKey, w)
 	e.serverFact(w, p)
-	h.incumbent()
+	h.incumbent(ctx)
 	if src.Mode == "discovered" {
 		return h.planDiscovered(ctx)
 	}
@@ -124,6 +124,7 @@ type handover struct {
 	kind    handoverKind
 	last    Session
 	at      where
+	next    int64 // generation of the successor
 }
 
 func (h *handover) command() string {
@@ -139,7 +140,7 @@ func (h *handover) command() string {
 }
 
 // incumbent looks at who sits there now, and blocks what cannot be handed over.
-func (h *handover) incumbent() {
+func (h *handover) incumbent(ctx context.Context) {
 	p := h.p
 	last, had := h.w.latest[h.seat.ID]
 	h.last = last
@@ -163,8 +164,8 @@ func (h *handover) incumbent() {
 	if h.seat.Runtime == RuntimeTerminal && (h.src.Mode == "fork" || h.src.Mode == "rebuild") {
 		p.BlockSeat(h.address, Errorf(CodeUnsupportedKind, "a terminal has no conversation to %s", h.src.Mode).WithHint("use --source fresh: a restart"))
 	}
+	h.next = h.e.planNext(ctx, p, h.seat, h.address)
 	p.Changes = append(p.Changes,
-		Change{h.address, "generation", itoa(h.seat.Generation), itoa(h.seat.Generation + 1)},
 		Change{h.address, "occupant", occupantName(h.address, h.seat.Generation), h.successorWord()},
 		Change{h.address, "continuity outcome", cmp.Or(string(h.seat.Continuity), "unverified"), cmp.Or(string(h.kind.good), "unverified")})
 	p.Unchanged = append(p.Unchanged, "name, seat id, role, edges and inbound work of "+h.address,
@@ -175,7 +176,7 @@ func (h *handover) successorWord() string {
 	if h.src.Mode == "discovered" {
 		return "the discovered session " + h.src.Ref
 	}
-	return occupantName(h.address, h.seat.Generation+1) + ", " + h.kind.carrier
+	return occupantName(h.address, h.next) + ", " + h.kind.carrier
 }
 
 // planLaunched plans fresh, fork and rebuild: a successor in a staging session,

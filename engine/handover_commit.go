@@ -49,6 +49,9 @@ func commitHandover(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) 
 	if err := r.openUndo(tx, s); err != nil {
 		return nil, err
 	}
+	if err := r.claimDiscovered(tx, s); err != nil {
+		return nil, err
+	}
 	v, _ := r.plan.Input("source")
 	src, _ := v.(Source)
 	ev := Evidence{
@@ -93,6 +96,20 @@ func (r *run) successor(seat Seat, s Step) (*launched, seatStart, error) {
 	}
 	r.withCaptured(s, &l.session)
 	return l, seatStart{Address: s.Seat, Kind: "handover", Source: "discovered session " + d.SessionName}, nil
+}
+
+// claimDiscovered marks the operator's own session as this seat's, so that it is not
+// offered to another one.
+func (r *run) claimDiscovered(tx Tx, s Step) error {
+	if s.Args["mode"] != "discovered" {
+		return nil
+	}
+	d, err := adopted(r)
+	if err != nil {
+		return err
+	}
+	d.Status, d.ClaimedBy = discoveredClaimed, s.Args["seat_id"]
+	return tx.PutDiscovered(d)
 }
 
 // givenBack is what a piece of work says that a leaving occupant had claimed.
@@ -144,7 +161,7 @@ func reclaim(tx Tx, ids []string, generation int64, clock Clock) error {
 
 // openUndo opens the window in which the handover can be undone.
 func (r *run) openUndo(tx Tx, s Step) error {
-	if s.Args["mode"] == "discovered" || r.e.d.Config.UndoWindow <= 0 {
+	if s.Args["mode"] == "discovered" && s.Args[keepsArg] == "" || r.e.d.Config.UndoWindow <= 0 {
 		return nil
 	}
 	op, err := tx.Operation(r.plan.ID)

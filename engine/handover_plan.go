@@ -71,31 +71,40 @@ func (h *handover) planDiscovered(ctx context.Context) error {
 	}
 	h.p.AddFact("discovered/"+d.ID, string(d.Epoch)+" "+string(d.Pane)+" "+d.Status)
 	h.p.SetInput("discovered", d)
-	h.blockDiscovered(d)
+	h.blockDiscovered(ctx, d)
+	warnUntold(h.p, h.seat, d)
 	args := map[string]string{"seat_id": h.seat.ID, "generation": itoa(h.seat.Generation), "pane": string(d.Pane), "discovered": d.ID, "mode": "discovered"}
-	claimed := h.last.Origin == OriginClaimed
+	step := func(id string, kind StepKind, effect Effect, title string) Step {
+		return Step{ID: id, Kind: kind, Seat: h.address, Effect: effect, Args: args, Title: title}
+	}
+	prepare := []Step{step("tag", StepAdoptTag, EffectReversible, "mark pane "+string(d.Pane)+" as the seat's next generation")}
 	retire := "end the incumbent"
-	if claimed {
+	switch {
+	case h.last.Origin == OriginClaimed:
 		retire = "release the incumbent, which is the operator's own"
+	case h.at.presence == Present && !h.at.dead && h.e.d.Config.UndoWindow > 0:
+		args[keepsArg] = "yes"
+		prepare = append(prepare, step("freeze", StepFreeze, EffectReversible, "stop the incumbent's processes, so that two never act in one directory"))
+		retire = "keep the incumbent, stopped, in a session of its own for the undo window; then end it"
 	}
 	h.p.Phases = []Phase{
-		{ID: "prepare", Title: "Phase A - prepare the successor; the incumbent keeps its pane", Steps: []Step{
-			{ID: "tag", Kind: StepAdoptTag, Seat: h.address, Effect: EffectReversible, Args: args, Title: "mark pane " + string(d.Pane) + " as the seat's next generation"},
-		}},
+		{ID: "prepare", Title: "Phase A - prepare the successor; the incumbent keeps its pane", Steps: prepare},
 		{ID: "commit", Title: "Phase B - commit: the successor takes the seat", Steps: []Step{
-			{ID: "rebind", Kind: StepRebind, Seat: h.address, Effect: EffectCommit, Args: args, Title: "record occupant, binding, outcomes and the event"},
+			step("rebind", StepRebind, EffectCommit, "record occupant, binding, outcomes and the event"),
 		}},
-		{ID: "retire", Title: "Phase C - after the commit", Steps: []Step{
-			{ID: "retire", Kind: StepRetire, Seat: h.address, Effect: EffectOneWay, Args: args, Title: retire},
-		}},
+		{ID: "retire", Title: "Phase C - after the commit", Steps: []Step{step("retire", StepRetire, EffectOneWay, retire)}},
 	}
 	return nil
 }
 
+// keepsArg is the argument of the steps of a handover to a discovered session whose
+// incumbent is kept for an undo.
+const keepsArg = "keeps"
+
 // blockDiscovered collects every reason why a discovered session cannot take the
 // seat.
-func (h *handover) blockDiscovered(d DiscoveredSession) {
-	for _, err := range h.e.discoveredTrouble(h.w, h.seat, d) {
+func (h *handover) blockDiscovered(ctx context.Context, d DiscoveredSession) {
+	for _, err := range h.e.discoveredTrouble(ctx, h.w, h.seat, d) {
 		h.p.BlockSeat(h.address, err)
 	}
 }

@@ -145,7 +145,7 @@ func (e *Engine) HandoverSources(ctx context.Context, seatID string) ([]SourceOp
 			Source: "discovered:" + d.ID, Label: "discovered:" + d.SessionName + " " + string(d.Pane),
 			Note: cmp.Or(string(d.RuntimeHint), "?") + ", your own session in " + d.Cwd,
 		}
-		if bad := e.discoveredTrouble(w, seat, d); len(bad) > 0 {
+		if bad := e.discoveredTrouble(ctx, w, seat, d); len(bad) > 0 {
 			o.Trouble = bad[0].Msg
 		}
 		out = append(out, o)
@@ -255,7 +255,7 @@ func (e *Engine) forkTrouble(ctx context.Context, seat Seat, f forkSource) strin
 	if err != nil {
 		return AsError(err).Msg
 	}
-	from := parent{token: f.origin.parent, called: "it", source: f.whose}
+	from := parent{token: f.origin.parent, called: "the conversation", source: f.whose}
 	line, err := rt.Line(LaunchRequest{Seat: seat, Address: f.whose, Start: withIDs(e.d.IDs, StartFork{Parent: from.token}), Env: e.d.Env})
 	if err != nil {
 		return AsError(err).Msg
@@ -268,7 +268,7 @@ func (e *Engine) forkTrouble(ctx context.Context, seat Seat, f forkSource) strin
 
 // discoveredTrouble lists every reason why a discovered session cannot take a
 // seat.
-func (e *Engine) discoveredTrouble(w *world, seat Seat, d DiscoveredSession) (out []*Error) {
+func (e *Engine) discoveredTrouble(ctx context.Context, w *world, seat Seat, d DiscoveredSession) (out []*Error) {
 	bad := func(code Code, hint, format string, a ...any) {
 		out = append(out, Errorf(code, format, a...).WithHint("%s", hint))
 	}
@@ -291,5 +291,29 @@ func (e *Engine) discoveredTrouble(w *world, seat Seat, d DiscoveredSession) (ou
 	if d.RuntimeHint != "" && d.RuntimeHint != seat.Runtime {
 		bad(CodeRuntimeMismatch, "choose a session of the seat's runtime", "it looks like %s, the seat is %s", d.RuntimeHint, seat.Runtime)
 	}
+	if len(out) == 0 {
+		out = append(out, e.unfit(ctx, w, seat, pane)...)
+	}
 	return out
+}
+
+// unfit lists what speaks against a pane of the operator's as a seat's occupant: that
+// the operator sits in it now, or that it holds the conversation of another seat.
+func (e *Engine) unfit(ctx context.Context, w *world, seat Seat, pane Pane) (out []*Error) {
+	if pane.ID == PaneID(e.d.Self.Pane) && e.d.Self.Socket == e.d.Mux.Socket() {
+		out = append(out, Errorf("own_pane", "it is the pane that you are in").WithHint("choose the session of the agent"))
+	}
+	// Where nobody can tell whose conversation it is, its id is not taken either.
+	if _, whose, err := e.conversationIn(ctx, w, seat, pane); err == nil && whose != "" {
+		out = append(out, Errorf(CodeForeignToken, "it has the conversation of %s open", whose).
+			WithHint("one conversation has one seat: end it there first, or fork from it with --source fork:…"))
+	}
+	return out
+}
+
+// warnUntold says of a pane that nothing shows the seat's client in it.
+func warnUntold(p *Plan, seat Seat, d DiscoveredSession) {
+	if d.RuntimeHint == "" && seat.Runtime != RuntimeTerminal {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("nothing tells that a %s client runs in session %s: it shows %q", seat.Runtime, d.SessionName, d.Command))
+	}
 }

@@ -350,7 +350,15 @@ func doRetire(ctx context.Context, r *run, s Step) (Evidence, error) {
 		}
 		return Evidence{"released": pane.Session}, r.keepNothing(ctx)
 	}
-	if until := r.e.d.Config.UndoWindow; until > 0 && s.Args["mode"] != "discovered" && !pane.Dead {
+	discovered := s.Args["mode"] == "discovered"
+	if until := r.e.d.Config.UndoWindow; until > 0 && (!discovered || s.Args[keepsArg] != "") && !pane.Dead {
+		if discovered && !staged(pane) { // its session has the seat's name, which another occupant may need
+			g := Guard{Pane: pane.ID, Epoch: inv.Epoch, Seat: pane.Seat, Gen: pane.Gen, PID: pane.PID, Session: pane.Session}
+			if err := r.e.d.Mux.Rename(ctx, g, stagingName(r.plan.ID)); err != nil {
+				return nil, err
+			}
+			pane.Session = stagingName(r.plan.ID)
+		}
 		return Evidence{"kept_until": r.e.d.Clock.Now().Add(until).UTC().Format(time.RFC3339), "session": pane.Session, "pane": string(pane.ID)}, nil
 	}
 	if err := r.e.endFrozen(ctx, &inv, pane, s.Seat, session.ID); err != nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -43,23 +44,35 @@ func planUndo(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	p.AddFact("seat/"+address+"/generation", itoa(seat.Generation))
 	e.serverFact(w, p)
 	old := args["generation"]
-	e.blockUndo(w, p, op, seat, old)
+	former, err := e.formerOf(ctx, seat, old)
+	if err != nil {
+		return err
+	}
+	e.blockUndo(w, p, op, seat, former)
 	p.SetInput("seatid/"+address, seat.ID)
 	step := func(id string, kind StepKind, effect Effect, title string) Step {
 		return Step{ID: id, Kind: kind, Seat: address, Effect: effect, Title: title, Args: map[string]string{
-			"seat_id": seat.ID, "generation": old, "successor": itoa(seat.Generation), "operation": op.ID,
+			"seat_id": seat.ID, "generation": old, "successor": itoa(seat.Generation), "operation": op.ID, "mode": args["mode"],
 		}}
 	}
-	p.Phases = []Phase{{ID: "undo", Title: "Put the incumbent back", Steps: []Step{
+	steps := []Step{
 		step("freeze", StepFreeze, EffectReversible, "stop the successor's processes"),
 		step("swap", StepSwapBack, EffectReversible, "swap the incumbent's pane back"),
 		step("commit", StepUndo, EffectCommit, "record the incumbent as the occupant again, and the event"),
 		step("thaw", StepThaw, EffectOneWay, "let the incumbent go on"),
 		step("discard", StepDiscard, EffectOneWay, "end the successor"),
-	}}}
+	}
+	if args["mode"] == "discovered" { // the successor is the operator's own: it goes on
+		steps = []Step{
+			step("swap", StepSwapBack, EffectReversible, "give the incumbent's session the seat's name again"), steps[2], steps[3],
+			step("discard", StepDiscard, EffectOneWay, "release the successor, which is the operator's own"),
+		}
+	}
+	p.Phases = []Phase{{ID: "undo", Title: "Put the incumbent back", Steps: steps}}
 	p.Changes = append(p.Changes,
 		Change{address, "occupant", occupantName(address, seat.Generation), address + " (generation " + old + ")"},
-		Change{address, "generation", itoa(seat.Generation), old})
+		Change{address, "generation", itoa(seat.Generation), old},
+		Change{address, "continuity outcome", cmp.Or(string(seat.Continuity), "unverified"), cmp.Or(string(former.Continuity), "unverified")})
 	p.Unchanged = append(p.Unchanged, "name, seat id, role, edges and inbound work of "+address, "the incumbent's conversation")
 	return nil
 }
@@ -75,27 +88,52 @@ func rebindArgs(phases []Phase) map[string]string {
 	return map[string]string{}
 }
 
+// formerOf gives the occupant of a generation.
+func (e *Engine) formerOf(ctx context.Context, seat Seat, generation string) (Session, error) {
+	all, _, err := e.SeatHistory(ctx, seat.ID)
+	for _, s := range all {
+		if genTag(s.Generation) == generation {
+			return s, err
+		}
+	}
+	return Session{}, err
+}
+
+// undoOtherwise says how a former occupant's conversation goes on without an undo.
+func undoOtherwise(address string, former Session) string {
+	if former.Token.Empty() {
+		return "no conversation of it is on record; hand the seat over anew: `rig handover " + address + " --source rebuild --reason …`"
+	}
+	return "its conversation can still be forked: `rig handover " + address + " --source fork:" + former.ID + " --reason …`"
+}
+
 // blockUndo collects every reason why the incumbent cannot come back.
-func (e *Engine) blockUndo(w *world, p *Plan, op Operation, seat Seat, old string) {
+func (e *Engine) blockUndo(w *world, p *Plan, op Operation, seat Seat, former Session) {
 	block := func(code Code, hint, format string, a ...any) {
 		p.BlockSeat(p.Target, Errorf(code, format, a...).WithHint("%s", hint))
 	}
-	hint := "hand the seat over again: `rig handover " + p.Target + " --source fork:" + p.Target + "`"
+	gone := false // and told so
+	hint, old := undoOtherwise(p.Target, former), genTag(former.Generation)
 	switch {
 	case op.State == OpUndone:
 		block("undo_done", "there is nothing left to undo", "it was undone already%s", "")
 	case !op.Committed || !op.State.Ended():
 		block("undo_impossible", "`rig op show "+op.ID+"`", "the handover is %s", op.State)
 	case successorOf(op) != seat.Generation:
-		block("undo_impossible", hint, "a later occupant sits there: generation %d", seat.Generation)
+		block("undo_impossible", "undo the later operation first, while its window is open: `rig op list`; else "+hint, "a later occupant sits there: generation %d", seat.Generation)
+	case former.Origin == OriginClaimed:
+		block("undo_impossible", "it goes on in its own session: `rig discover --rescan`, then `rig handover "+p.Target+" --source discovered:… --reason …`",
+			"the former occupant is the operator's own session, which was released%s", "")
+		return
 	case op.UndoUntil.IsZero():
-		block("undo_impossible", hint, "no incumbent is kept for it%s", "")
+		block("undo_window_closed", hint, "its window is closed, and the incumbent has ended%s", "")
+		gone = true
 	case op.UndoUntil.After(w.now) && !op.UndoOpen(w.now):
 		block("undo_window_closed", hint, "the clock was set back behind the handover%s", "")
 	case !op.UndoOpen(w.now):
 		block("undo_window_closed", hint, "the window closed at %s", op.UndoUntil.Local().Format("15:04:05"))
 	}
-	found := false
+	found := gone
 	for _, pane := range w.inv.Panes {
 		if pane.Seat == seat.ID && pane.Gen == old && !pane.Dead {
 			found = true
@@ -180,6 +218,10 @@ func doSwapBack(ctx context.Context, r *run, s Step) (Evidence, error) {
 	}
 	ev := Evidence{"incumbent": string(incumbent.Pane), "pid": incumbent.PID, "successor": string(successor.Pane)}
 	switch {
+	case s.Args["mode"] == "discovered" && staged(pane):
+		return ev, r.e.d.Mux.Rename(ctx, incumbent, s.Seat)
+	case s.Args["mode"] == "discovered":
+		return ev, nil
 	case successor.Pane != "":
 		return ev, r.e.d.Mux.Swap(ctx, incumbent, successor)
 	case staged(pane):
@@ -194,7 +236,7 @@ func undoSwapBack(ctx context.Context, r *run, s Step) error {
 	if err != nil || staged(pane) {
 		return err
 	}
-	if successor.Pane == "" {
+	if successor.Pane == "" || s.Args["mode"] == "discovered" {
 		return r.e.d.Mux.Rename(ctx, incumbent, stagingName(s.Args["operation"]))
 	}
 	return r.e.d.Mux.Swap(ctx, incumbent, successor)
@@ -290,11 +332,15 @@ func doThaw(ctx context.Context, r *run, s Step) (Evidence, error) {
 	return Evidence{"root": root}, r.e.d.Procs.ContinueTree(ctx, root)
 }
 
-// doDiscard ends the undone successor.
+// doDiscard ends the undone successor, or releases it where it is the operator's own.
 func doDiscard(ctx context.Context, r *run, s Step) (Evidence, error) {
 	inv := r.e.d.Mux.Inventory(ctx)
 	for _, p := range inv.Panes {
 		if p.Seat == s.Args["seat_id"] && p.Gen == s.Args["successor"] {
+			if s.Args["mode"] == "discovered" {
+				g := Guard{Pane: p.ID, Epoch: inv.Epoch, Seat: p.Seat, Gen: p.Gen, DeadOK: true}
+				return Evidence{"released": p.Session}, r.e.d.Mux.Tag(ctx, g, "", "", "")
+			}
 			return Evidence{"ended": p.Session}, r.e.endFrozen(ctx, &inv, p, s.Seat, r.saw("freeze").Str("session_id"))
 		}
 	}

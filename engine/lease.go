@@ -116,7 +116,7 @@ func (e *Engine) holderRefusal(r Reader, held Lease) error {
 	}
 	if dead {
 		return Errorf(CodeOperationUnfinished, "%s by %s was cut off half-way", verb, held.Owner.Label).
-			WithHint("`rig op show %s`, then `rig op finish %s` or `rig op rollback %s`", held.OpID, held.OpID, held.OpID).
+			WithHint("`rig op show %s`, then `%s`", held.OpID, closes(held.OpID, op.Committed)).
 			With("holder", holder)
 	}
 	return Errorf(CodeInProgress, "%s by %s is under way", verb, held.Owner.Label).

@@ -103,16 +103,30 @@ func (r *run) seatID(s Step) (string, bool) {
 
 // nextGeneration is one more than any occupant that the seat ever had: an undone
 // successor keeps its number.
-func (r *run) nextGeneration(ctx context.Context, seatID string) (int64, error) {
-	var next int64
-	err := r.e.d.Store.Read(ctx, func(rd Reader) error {
-		all, err := rd.Sessions(seatID)
-		for _, s := range all {
-			next = max(next, s.Generation)
-		}
+func nextGeneration(r Reader, seatID string) (next int64, err error) {
+	all, err := r.Sessions(seatID)
+	for _, s := range all {
+		next = max(next, s.Generation)
+	}
+	return next + 1, err
+}
+
+func (e *Engine) nextGeneration(ctx context.Context, seatID string) (next int64, err error) {
+	err = e.d.Store.Read(ctx, func(r Reader) error {
+		next, err = nextGeneration(r, seatID)
 		return err
 	})
-	return next + 1, err
+	return next, err
+}
+
+// planNext plans which generation the seat's next occupant is.
+func (e *Engine) planNext(ctx context.Context, p *Plan, seat Seat, address string) int64 {
+	next, err := e.nextGeneration(ctx, seat.ID)
+	if err != nil {
+		p.BlockSeat(address, err)
+	}
+	p.Changes = append(p.Changes, Change{Seat: address, Field: "generation", Before: itoa(seat.Generation), After: itoa(next)})
+	return next
 }
 
 // currentSession gives the occupant that a seat's row names, which after an undo
@@ -167,7 +181,7 @@ func doCreate(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if name == "staging" {
 		name = stagingName(r.plan.ID)
 	}
-	next, err := r.nextGeneration(ctx, seat.ID)
+	next, err := r.e.nextGeneration(ctx, seat.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -52,6 +52,15 @@ type Operation struct {
 // clockSlack is how far two looks at a clock that is kept in step may differ.
 const clockSlack = time.Minute
 
+// closes is the line that closes an operation which was cut off: what has committed is
+// finished, and before that everything is undone.
+func closes(opID string, committed bool) string {
+	if committed {
+		return "rig op finish " + opID
+	}
+	return "rig op rollback " + opID
+}
+
 // UndoOpen reports whether the operation can still be undone. A clock that was set
 // back behind the operation's start closes the window: else what it keeps would be
 // kept for as long as the clock had been ahead.

@@ -162,6 +162,11 @@ func (e *Engine) rollback(ctx context.Context, opID string, by closer, progress 
 	}
 	defer r.lease.release()
 	list, _ := groupUnits(r.plan)
+	return r.withdraw(ctx, list)
+}
+
+// withdraw undoes what began of the units that did not commit, and closes the operation.
+func (r *run) withdraw(ctx context.Context, list []*unit) (*Receipt, error) {
 	for _, u := range list {
 		if r.unitCommitted(u) {
 			continue
@@ -200,6 +205,9 @@ func (e *Engine) finish(ctx context.Context, opID string, by closer, progress fu
 	defer r.lease.release()
 	list, _ := groupUnits(r.plan)
 	state := OpDone
+	if !slices.ContainsFunc(list, r.unitCommitted) { // there is nothing to finish
+		return r.withdraw(ctx, list)
+	}
 	for _, u := range list {
 		if !r.unitCommitted(u) {
 			state = OpPartial

@@ -118,3 +118,42 @@ func TestHandoverSources(t *testing.T) {
 		t.Errorf("a terminal's: %+v %v", list, err)
 	}
 }
+
+// TestThePlanNamesTheGenerationThatComes: an undone successor keeps its number, and every plan after it says so.
+func TestThePlanNamesTheGenerationThatComes(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+	defer b.close(t)
+	b.run(t, upRequest())
+	rec := b.run(t, handoverRequest("dev.m0", "fresh"))
+	b.run(t, request(engine.VerbUndo, rec.Operation.ID, struct{}{}))
+	p, text := b.planLines(t, handoverRequest("dev.m0", "fresh"))
+	rec, err := b.e.Apply(t.Context(), p, nil)
+	if err != nil || rec.Seats[0].Generation != 3 || !strings.Contains(text, "generation: 1 → 3") || !strings.Contains(text, "(generation 3)") {
+		t.Errorf("%v %+v; planned:\n%s", err, rec, text)
+	}
+	b.run(t, request(engine.VerbUndo, rec.Operation.ID, struct{}{}))
+	b.mux.Drop(b.paneOf(t, "1").ID)
+	p, text = b.planLines(t, upRequest())
+	rec, err = b.e.Apply(t.Context(), p, nil)
+	if err != nil || rec.Seats[0].Generation != 4 || !strings.Contains(text, "generation: 1 → 4") {
+		t.Errorf("%v %+v; planned:\n%s", err, rec, text)
+	}
+}
+
+// TestAFinishOfNothingIsARollback: where nothing had committed there is nothing to finish, and the end says what happened.
+func TestAFinishOfNothingIsARollback(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+	defer b.close(t)
+	b.run(t, upRequest())
+	id := b.crash(t, handoverRequest("dev.m0", "fresh"), "swap")
+	p, err := b.e.Plan(t.Context(), handoverRequest("dev.m0", "fresh"))
+	if err != nil || p.Applicable() || !strings.Contains(p.Blockers[0].Hint, "rig op rollback "+id) || strings.Contains(p.Blockers[0].Hint, "finish") {
+		t.Errorf("what closes it: %v %+v", err, p.Blockers)
+	}
+	rec, err := b.e.Finish(t.Context(), id, nil)
+	if err != nil || rec.Operation.State != engine.OpRolledBack || rec.Seats[0].Action != "rolled_back" {
+		t.Errorf("%v %+v", err, rec)
+	}
+}

@@ -227,7 +227,7 @@ func (c *checker) preconditions(rig Rig, add func(name string, status CheckStatu
 		for _, op := range c.w.rec.Open {
 			if op.ID == held.OpID {
 				add("restore-preconditions", CheckRed, string(op.Verb)+" was cut off half-way and holds the rig", "record",
-					"`rig op finish "+op.ID+"` or `rig op rollback "+op.ID+"`", false)
+					"`"+closes(op.ID, op.Committed)+"`", false)
 				return
 			}
 		}

@@ -330,9 +330,7 @@ func (v *revival) launch(ctx context.Context, r *restoring, seat Seat, c Startup
 	}
 	r.launches++
 	p.Intents = append(p.Intents, j.intent(address))
-	p.Changes = append(p.Changes, Change{
-		Seat: address, Field: "generation", Before: itoa(seat.Generation), After: itoa(seat.Generation + 1),
-	})
+	v.e.planNext(ctx, p, seat, address)
 }
 
 // leave plans that nothing is started in a seat: only the outcome is put on

@@ -65,11 +65,7 @@ func (e *Engine) planSeat(ctx context.Context, w *world, p *Plan) (*seatPlan, er
 		if s.last, err = currentSession(r, seat.ID); err != nil {
 			return err
 		}
-		all, err := r.Sessions(seat.ID)
-		for _, row := range all {
-			s.next = max(s.next, row.Generation)
-		}
-		s.next++
+		s.next, err = nextGeneration(r, seat.ID)
 		return err
 	})
 	if err != nil {

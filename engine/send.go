@@ -83,6 +83,7 @@ type target struct {
 	guard   Guard
 	pane    Pane
 	rt      Runtime
+	held    Operation // what acts on the seat or was cut off while it did; no id = nothing
 }
 
 // target resolves a reference to a live, bound pane.
@@ -123,7 +124,7 @@ func (e *Engine) resolve(ctx context.Context, ref string, screens func(*world) [
 		return t, nil, Errorf(CodeSessionMissing, "the seat has no live pane: %s", at.why).On("", t.address).
 			WithHint("`rig launch %s %s` starts it", w.rigs[seat.RigID].Name, seat.Logical())
 	}
-	t.guard, t.pane = w.guard(seat), at.pane
+	t.guard, t.pane, t.held = w.guard(seat), at.pane, w.holder(seat.ID)
 	t.rt, err = e.runtime(seat.Runtime)
 	return t, shots, err
 }
@@ -158,6 +159,9 @@ func (e *Engine) mayType(ctx context.Context, t target, screen []string) error {
 	act := t.rt.Activity(ctx, t.probe(e, screen))
 	switch act.State {
 	case ActivityWaiting:
+		if act.Code == CodeSuspended && t.held.ID != "" {
+			return e.heldBack(t)
+		}
 		return Errorf(CodeNeedsInput, "it waits for a person: %s", act.Why).On("send", t.address).
 			WithHint("answer it first: rig attach %s", t.address)
 	case ActivityExited:
@@ -171,6 +175,18 @@ func (e *Engine) mayType(ctx context.Context, t target, screen []string) error {
 		}
 	}
 	return nil
+}
+
+// heldBack refuses to write to an occupant that an operation has stopped: to let it go
+// on by hand would be a second agent beside its successor.
+func (e *Engine) heldBack(t target) error {
+	verb := string(t.held.Verb)
+	if e.ownerDead(t.held.Owner) {
+		return Errorf(CodeOperationUnfinished, "it stands still: a %s of it was cut off half-way", verb).On("send", t.address).
+			WithHint("`%s` closes that", closes(t.held.ID, t.held.Committed))
+	}
+	return Errorf(CodeInProgress, "it stands still: a %s of it is under way", verb).On("send", t.address).
+		WithHint("`rig op show %s` follows it", t.held.ID)
 }
 
 // sendEvidence is what would prove a delivery, as it stands before and after.

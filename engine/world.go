@@ -77,6 +77,17 @@ func (w *world) index() {
 	}
 }
 
+// holder gives the operation that holds a seat and has not ended; without an id, none.
+func (w *world) holder(seatID string) Operation {
+	l, held := w.leases["seat:"+seatID]
+	for _, op := range w.rec.Open {
+		if held && op.ID == l.OpID {
+			return op
+		}
+	}
+	return Operation{}
+}
+
 // address gives a seat's canonical address.
 func (w *world) address(s Seat) string { return Address(s.Pod, s.Member, w.rigs[s.RigID].Name) }
 

@@ -21,7 +21,7 @@ type direct struct {
 func (d *direct) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&d.dryRun, "dry-run", false, "print the plan and change nothing")
-	f.StringVar(&d.apply, "apply", "", "apply only if the plan's `fingerprint` is still this one")
+	f.Var((*fingerprint)(&d.apply), "apply", "apply only if the plan's `fingerprint` is still this one")
 }
 
 // mode is how the record is opened.

@@ -64,7 +64,7 @@ func TestFailedHandoverIsOnRecord(t *testing.T) {
 	if left := w.sessions(); left != "" {
 		t.Errorf("sessions are left: %s", left)
 	}
-	w.refuse("undo_impossible", 1, "op", "undo", rec.Operation.ID)
+	w.refuse("undo_window_closed", 1, "op", "undo", rec.Operation.ID)
 }
 
 // discoveredID finds a session of the operator's own.
@@ -111,28 +111,51 @@ func TestOperatorsOwnSession(t *testing.T) {
 	}
 	before := w.seat("dev.impl")
 	id := w.discoveredID("mine")
+	var found struct {
+		Sessions []struct{ ID, Status string } `json:"sessions"`
+	}
 	w.refuse("runtime_mismatch", 1, "handover", "dev.sh", "--source", "discovered:"+id, "--reason", "r")
 	w.refuse("already_bound", 1, "adopt", id, "dev.impl")
 	screen := w.tmux("capture-pane", "-p", "-t", "=mine:")
 
+	// Undone inside its window, the incumbent goes on where it was, and the session is the operator's again.
+	w.must("send", "dev.impl", "remember the codeword is EGRET", "--verify")
+	w.must("wait", "dev.impl", "--until", "idle")
 	var rec receiptDoc
-	r := w.into(&rec, "handover", "dev.impl", "--source", "discovered:"+id, "--reason", "mine is ready")
+	w.into(&rec, "handover", "dev.impl", "--source", "discovered:"+id, "--reason", "mine is ready")
+	if w.into(&found, "discover"); found.Sessions[0].Status != "claimed" {
+		t.Errorf("taken by a seat, it is %s", found.Sessions[0].Status)
+	}
+	w.must("op", "undo", rec.Operation.ID)
 	s := w.seat("dev.impl")
+	if got := strings.TrimSpace(alive()); got != pid || s.Generation != 1 || s.Session != "dev-impl@own" || s.Pane != before.Pane || s.PanePID != before.PanePID || s.Continuity != "fresh" {
+		t.Errorf("undone: %q, %+v", got, s)
+	}
+	if w.into(&found, "discover"); found.Sessions[0].Status != "active" {
+		t.Errorf("let go, it is %s", found.Sessions[0].Status)
+	}
+	w.must("send", "dev.impl", "which codeword?", "--verify")
+	w.must("wait", "dev.impl", "--until", "idle")
+	if text := w.must("capture", "dev.impl"); !strings.Contains(text, "EGRET") {
+		t.Errorf("the incumbent does not go on:\n%s", text)
+	}
+
+	r := w.into(&rec, "handover", "dev.impl", "--source", "discovered:"+id, "--reason", "mine is ready")
+	s = w.seat("dev.impl")
 	if r.code != 0 || rec.Seats[0].Outcome != "" || rec.Seats[0].Binding != "handed_over" || rec.Seats[0].Delivered ||
-		s.Continuity != "" || s.Binding != "handed_over" || s.Generation != before.Generation+1 || s.ID != before.ID || s.Seat != before.Seat {
+		s.Continuity != "" || s.Binding != "handed_over" || s.Generation != 3 || s.ID != before.ID || s.Seat != before.Seat {
 		t.Fatalf("exit %d %+v\n%s%s", r.code, s, r.out, r.err)
 	}
-	if got := alive(); got != pid+" "+s.ID+" 2" || w.tmux("capture-pane", "-p", "-t", "=mine:") != screen {
+	if got := alive(); got != pid+" "+s.ID+" 3" || w.tmux("capture-pane", "-p", "-t", "=mine:") != screen {
 		t.Errorf("the session: %s", got)
 	}
-	if left := w.sessions(); strings.Contains(left, "dev-impl@own") || strings.Contains(left, "_rig-0") {
-		t.Errorf("the incumbent was launched by us and is not ended: %s", left)
+	if left := w.sessions(); strings.Contains(left, "dev-impl@own") || !strings.Contains(left, "_rig-") {
+		t.Errorf("the incumbent is not kept, or has the seat's name: %s", left)
 	}
 	if out := w.run("seat", "status", "dev.impl").out; !strings.Contains(out, "unverified") {
 		t.Errorf("no continuity may be claimed:\n%s", out)
 	}
 	w.refuse("claimed_session", 1, "seat", "stop", "dev.impl", "--reason", "r")
-	w.refuse("undo_impossible", 1, "op", "undo", rec.Operation.ID)
 	w.must("send", "dev.impl", "remember the codeword is HERON", "--verify")
 	w.must("wait", "dev.impl", "--until", "idle")
 	own := w.token("dev.impl")
@@ -147,18 +170,21 @@ func TestOperatorsOwnSession(t *testing.T) {
 	}
 	w.refuse("no_session", 1, "release", "dev.impl")
 	w.must("adopt", w.discoveredID("mine"), "dev.impl")
-	if s := w.seat("dev.impl"); s.Life != "running" || s.Generation != 3 || alive() != pid+" "+s.ID+" 3" {
+	if s := w.seat("dev.impl"); s.Life != "running" || s.Generation != 4 || alive() != pid+" "+s.ID+" 4" {
 		t.Errorf("after the adoption: %+v, %s", s, alive())
 	}
 
 	// A launched successor takes the seat's own name; the operator's session stays.
 	r = w.into(&rec, "handover", "dev.impl", "--source", "fresh", "--reason", "back to a launched one")
 	s = w.seat("dev.impl")
-	if r.code != 0 || s.Continuity != "fresh" || s.Session != "dev-impl@own" || s.Generation != 4 || !s.Delivered {
+	if r.code != 0 || s.Continuity != "fresh" || s.Session != "dev-impl@own" || s.Generation != 5 || !s.Delivered {
 		t.Fatalf("exit %d %+v\n%s%s", r.code, s, r.out, r.err)
 	}
 	if got := strings.TrimSpace(alive()); got != pid {
 		t.Errorf("the operator's session after the handover: %q", got)
+	}
+	if r := w.run("op", "undo", rec.Operation.ID); r.code != 1 || !strings.Contains(r.err, "the former occupant is the operator's own session, which was released") {
+		t.Errorf("exit %d %s", r.code, r.err)
 	}
 	w.must("seat", "stop", "dev.impl", "--reason", "done")
 	if got := w.sessions(); !strings.Contains(got, "mine") || strings.Contains(got, "dev-impl@own") {

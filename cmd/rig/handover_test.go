@@ -177,6 +177,14 @@ func TestUndoInMidTurn(t *testing.T) {
 // TestKilledAtEveryStep kills the process of a handover right before and right
 // after each step, and then finishes or rolls the operation back.
 func TestKilledAtEveryStep(t *testing.T) {
+	for i, step := range []string{"tag", "freeze", "rebind", "retire"} {
+		for _, when := range []string{"before", "after"} {
+			t.Run("discovered/"+when+"-"+step, func(t *testing.T) {
+				t.Parallel()
+				killedAt(t, "discovered", when+":"+step, i == 3 || i == 2 && when == "after")
+			})
+		}
+	}
 	steps := []string{"packet", "freeze", "create", "ready", "identify", "arrive", "swap", "rebind", "go", "retire"}
 	for _, source := range []string{"fresh", "rebuild", "fork:dev.impl"} {
 		for i, step := range steps {
@@ -200,6 +208,10 @@ func killedAt(t *testing.T, source, at string, committed bool) {
 	w.must("send", "dev.impl", "remember the codeword is HERON", "--verify")
 	w.must("wait", "dev.impl", "--until", "idle")
 	before := w.seat("dev.impl")
+	if source == "discovered" {
+		w.own("mine")
+		source += ":" + w.discoveredID("mine")
+	}
 	w.setenv("TEST_KILL_AT", at)
 	r := w.run("handover", "dev.impl", "--source", source, "--reason", "r")
 	w.setenv("TEST_KILL_AT", "")
@@ -211,6 +223,11 @@ func killedAt(t *testing.T, source, at string, committed bool) {
 		t.Fatalf("%s: the operation reads %s\n%s%s", at, op.State, r.out, r.err)
 	}
 	w.refuse("operation_unfinished", 1, "handover", "dev.impl", "--reason", "again")
+	if at == "after:freeze" || at == "before:create" || at == "before:swap" { // the incumbent is stopped, and nobody is told to let it go on by hand
+		if doc := w.refuse("operation_unfinished", 1, "send", "dev.impl", "hello"); !strings.Contains(fmt.Sprint(doc["hint"]), "rig op rollback "+op.ID) {
+			t.Errorf("%s: %v", at, doc)
+		}
+	}
 	verb := "rollback"
 	if committed {
 		verb = "finish"
@@ -229,7 +246,7 @@ func killedAt(t *testing.T, source, at string, committed bool) {
 	}
 	live := 0
 	for _, line := range strings.Split(w.tmux("list-panes", "-a", "-F", "#{@rig_seat} #{session_name}"), "\n") {
-		if strings.HasPrefix(line, after.ID) && strings.HasSuffix(line, " "+after.Seat) {
+		if strings.HasPrefix(line, after.ID) && strings.HasSuffix(line, " "+after.Session) {
 			live++
 		}
 	}

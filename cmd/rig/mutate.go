@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -33,10 +34,28 @@ type mutation struct {
 	withFresh func(seats []string) (engine.Request, error)
 }
 
+// fingerprint is the value of --apply. An empty one, such as that of a script whose own
+// look failed, is refused: it would apply any plan.
+type fingerprint string
+
+// String implements pflag.Value.
+func (f *fingerprint) String() string { return string(*f) }
+
+// Type implements pflag.Value.
+func (*fingerprint) Type() string { return "string" }
+
+// Set implements pflag.Value.
+func (f *fingerprint) Set(s string) error {
+	if *f = fingerprint(strings.TrimSpace(s)); *f == "" {
+		return errors.New("it is empty; --dry-run prints the fingerprint of the plan")
+	}
+	return nil
+}
+
 func (m *mutation) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&m.dryRun, "dry-run", false, "print the plan and change nothing")
-	f.StringVar(&m.apply, "apply", "", "apply only if the plan's `fingerprint` is still this one")
+	f.Var((*fingerprint)(&m.apply), "apply", "apply only if the plan's `fingerprint` is still this one")
 	f.StringVar(&m.reason, "reason", "", "why, for the audit log")
 	f.StringVar(&m.operator, "operator", "", "who acts (default: the calling seat, else your login)")
 }

@@ -109,6 +109,11 @@ func TestApplyNeedsTheFingerprintThatWasShown(t *testing.T) {
 	}
 	w.into(&doc, "down", "fp", "--dry-run")
 	w.refuse("plan_stale", 1, "down", "fp", "--apply", "0000000000000000")
+	for _, args := range [][]string{{"down", "fp", "--apply", ""}, {"work", "add", "dev.sh", "x", "--apply", " "}} { // of a script whose own look failed
+		if r := w.run(args...); r.code != 2 || !strings.Contains(r.err, "it is empty") {
+			t.Errorf("%q: exit %d %s", args, r.code, r.err)
+		}
+	}
 	if s := w.seat("dev.a"); s.Life != "running" {
 		t.Fatalf("a stale plan stopped the seat: %+v", s)
 	}
