@@ -18,6 +18,17 @@ func (e *Engine) Apply(ctx context.Context, shown *Plan, progress func(OpProgres
 	if !shown.Applicable() {
 		return nil, blockedError(shown)
 	}
+	rec, err := e.apply(ctx, shown, progress)
+	if err == nil {
+		// Whoever changes something also ends what the window of a dead process keeps.
+		if err := e.Expire(ctx); err != nil {
+			e.d.Log.Warn("expire undo windows", "err", err)
+		}
+	}
+	return rec, err
+}
+
+func (e *Engine) apply(ctx context.Context, shown *Plan, progress func(OpProgress)) (*Receipt, error) {
 	if shown.Verb == VerbFinish || shown.Verb == VerbRollback {
 		return e.applyRecovery(ctx, shown, progress)
 	}

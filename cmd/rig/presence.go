@@ -148,6 +148,13 @@ func operationChecks(ctx context.Context, a *app) (out []check, err error) {
 			return nil, err
 		}
 		for _, op := range ops {
+			if f.Undo && op.State.Ended() && !op.UndoOpen(wallClock{}.Now()) && lives(a.deps.Procs, op.Owner) == engine.Absent {
+				out = append(out, check{
+					"operation " + op.ID, "yellow", "the window to undo the handover of " + op.Target + " is over, and the occupant that it replaced is still kept, stopped",
+					"the console, `rig watch` and the next change of anything end it",
+				})
+				continue
+			}
 			if op.Build == buildName() || op.State == engine.OpUnfinished || op.State.Ended() == f.Open || lives(a.deps.Procs, op.Owner) == engine.Absent {
 				continue
 			}
