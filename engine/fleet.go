@@ -219,6 +219,7 @@ type AttentionItem struct {
 	SeatID   string         `json:"seat_id,omitempty"`
 	Rig      string         `json:"rig,omitempty"`
 	OpID     string         `json:"operation,omitempty"`
+	Target   string         `json:"target,omitempty"` // of the operation: a seat or a rig
 	Reason   string         `json:"reason"`
 	Remedy   string         `json:"remedy"`         // what resolves it, in words with the command
 	Weight   int            `json:"weight"`         // heavier first

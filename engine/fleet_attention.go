@@ -46,7 +46,7 @@ func (b *builder) attention(f *Fleet) []AttentionItem {
 	for _, op := range f.Ops {
 		if op.State == OpUnfinished {
 			items = append(items, AttentionItem{
-				Key: AttnUnfinished + "/" + op.ID, Class: AttnUnfinished, OpID: op.ID, Weight: 80, Since: op.StartedAt,
+				Key: AttnUnfinished + "/" + op.ID, Class: AttnUnfinished, OpID: op.ID, Target: op.Target, Weight: 80, Since: op.StartedAt,
 				Reason: string(op.Verb) + " of " + op.Target + " was cut off half-way",
 				Remedy: closes(op.ID, op.Committed),
 			})

@@ -161,8 +161,8 @@ func (b *builder) seat(r Rig, s Seat) SeatView {
 	if had {
 		v.Startup, v.Origin, v.ExitCode, v.StartedAt = last.Startup, last.Origin, last.ExitCode, last.CreatedAt
 		v.TokenPresent, v.TokenRank = !last.Token.Empty(), last.Provenance
-		if v.OutcomeAt.IsZero() {
-			v.OutcomeAt = last.CreatedAt
+		if last.CreatedAt.After(v.OutcomeAt) { // a start since the last handover
+			v.OutcomeAt, v.OutcomeBy = last.CreatedAt, ""
 		}
 	}
 	if op, ok := b.opBySeat[s.ID]; ok {

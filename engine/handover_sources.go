@@ -216,7 +216,7 @@ func (e *Engine) forkOptions(ctx context.Context, w *world, seat Seat, out []Sou
 				f := e.newForkSource(ctx, w, other, s)
 				if f.current {
 					own = append([]forkSource{*f}, own...)
-				} else if !s.Token.Empty() {
+				} else if now := w.latest[other.ID].Token.Reveal(); !s.Token.Empty() && !SameNativeID(s.Token.Reveal(), now) { // a resumed one is no former one
 					own = append(own, *f)
 				}
 			}
@@ -235,7 +235,7 @@ func (e *Engine) forkOption(ctx context.Context, w *world, seat Seat, f forkSour
 	case f.seat.ID == seat.ID && f.current:
 		o.Note = "a copy of the seat's own conversation"
 	case f.seat.ID == seat.ID:
-		o.Label = "fork:" + w.address(seat) + " #" + itoa(f.session.Generation)
+		o.Label = "fork:" + w.address(seat) + ", generation " + itoa(f.session.Generation)
 		o.Note = "a former conversation of the seat, " + cmp.Or(string(f.session.Status), "ended")
 	}
 	o.Trouble = e.forkTrouble(ctx, seat, f)

@@ -93,7 +93,7 @@ func TestHandoverSources(t *testing.T) {
 		if strings.Contains(o.Source+o.Label+o.Note+o.Trouble, b.token(t, "dev.m1")) {
 			t.Errorf("a native id is in %+v", o)
 		}
-		if strings.HasSuffix(o.Label, "#1") {
+		if strings.HasSuffix(o.Label, ", generation 1") {
 			former = o.Source
 		}
 		got[o.Source] = o.Trouble

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -189,7 +190,7 @@ func waits(it engine.AttentionItem) string {
 	case it.Rig != "":
 		return it.Rig
 	}
-	return it.OpID
+	return cmp.Or(it.Target, it.OpID)
 }
 
 func (s *attentionScreen) line(m *Model, it engine.AttentionItem, on bool, t table) string {

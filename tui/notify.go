@@ -62,9 +62,9 @@ func (m *Model) ring(f *engine.Fleet) tea.Cmd {
 func ringText(items []engine.AttentionItem) string {
 	text := "rig: "
 	if it := items[0]; len(items) == 1 {
-		text += joinWords(" ", it.Seat, it.OpID) + ", " + attentionLook(it.Class).word
+		text += waits(it) + ", " + attentionLook(it.Class).word
 	} else {
-		text += itoa(len(items)) + " new things need you, first " + joinWords(" ", it.Seat, it.OpID)
+		text += itoa(len(items)) + " new things need you, first " + waits(it)
 	}
 	return strings.ReplaceAll(clean(text), ";", ",")
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -154,7 +155,7 @@ func (p *plain) greet(f *engine.Fleet) {
 
 // item is one line of attention, with what resolves it.
 func (p *plain) item(it engine.AttentionItem) string {
-	target := joinWords(" ", clean(it.Seat), clean(it.OpID))
+	target := joinWords(" ", clean(cmp.Or(it.Seat, it.Target)), clean(it.OpID))
 	return "needs you: " + target + ", " + attentionLook(it.Class).word + ": " + strings.TrimSuffix(clean(it.Reason), ".") + ". " + clean(it.Remedy)
 }
 

@@ -193,7 +193,7 @@ func (m *Model) seatReceipt(s engine.SeatReceipt, cols int) []string {
 	word, k := receiptWord(s)
 	mark := m.brush.g.done
 	switch {
-	case s.Error != nil || s.Outcome == engine.ContinuityFailed:
+	case s.Error != nil || s.Outcome == engine.ContinuityFailed && s.Action != rolledBack:
 		mark, k = m.brush.g.fail, toneBad
 	case k == toneNeed:
 		mark = lookAttention.mark(m.brush.g)
@@ -267,9 +267,15 @@ func (m *Model) evidence(ev map[string]any, cols int) []string {
 	return out
 }
 
+// rolledBack is what was done to a seat whose operation was rolled back.
+const rolledBack = "rolled_back"
+
 // receiptWord is the outcome of a seat. Where a seat was ended or let go there is
 // no continuity to tell of, so what was done is the word.
 func receiptWord(s engine.SeatReceipt) (string, tone) {
+	if s.Action == rolledBack { // that the attempt came to nothing is what was asked for
+		return whyText(s.Action), toneText
+	}
 	if s.Outcome == engine.ContinuityNone {
 		for _, done := range []string{"stop", "releas", "already", "not_", "skip", "delet", "compact", "remov", "model_", "resume_token_", "attention_", "recap_", "clean"} {
 			if strings.HasPrefix(s.Action, done) {

@@ -158,7 +158,7 @@ func TestRefusedTokenIsNoted(t *testing.T) {
 func TestHandoverSourcesAreLive(t *testing.T) {
 	d := drive(t, tuitest.Fleet(7), options())
 	d.keys("H")
-	d.has("2 missing", "fork:dev-impl@shop #1", "discovered:work %3", "cannot: it is codex")
+	d.has("2 missing", "fork:dev-impl@shop, generation 1", "discovered:work %3", "cannot: it is codex")
 	d.keys("dev-qa", "tab", "full", "enter")
 	if w := d.m.wizard(); w.phase != phaseAsk || !strings.Contains(d.m.toast.text, "it is codex, the seat is claude-code") {
 		t.Errorf("says %q", d.m.toast.text)

@@ -90,6 +90,10 @@ func (w *wizard) early(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 	if w.open.ready && !k.Key().IsRepeat {
 		return nil, false
 	}
+	// A name that is typed at once is no key that was held down: what goes on with it counts.
+	if name := w.nameNeeded(); w.phase == phaseConfirm && name != "" && k.Key().Text != "" && !k.Key().IsRepeat && strings.HasPrefix(name, w.name.text()+k.Key().Text) {
+		return nil, false
+	}
 	return w.open.light(m, guardTime), true
 }
 

@@ -289,7 +289,7 @@ func (c *Console) HandoverSources(context.Context, string) ([]engine.SourceOptio
 		{Source: "fresh", Note: "a new conversation, with a packet of the state of the work"},
 		{Source: "rebuild", Note: "from recap of 2 h ago, learned of 3 days ago; 2 missing"},
 		{Source: "fork:dev-impl@shop", Note: "a copy of the seat's own conversation"},
-		{Source: "fork:01HZY1", Label: "fork:dev-impl@shop #1", Note: "a former conversation of the seat, superseded"},
+		{Source: "fork:01HZY1", Label: "fork:dev-impl@shop, generation 1", Note: "a former conversation of the seat, superseded"},
 		{Source: "fork:dev-qa@shop", Note: "a copy of its present conversation; that one goes on", Trouble: "it is codex, the seat is claude-code"},
 		{Source: "discovered:d-01", Label: "discovered:work %3", Note: "claude-code, your own session in /home/ana/shop"},
 		{Source: "discovered:d-02", Label: "discovered:mail %9", Trouble: "its process has ended"},
