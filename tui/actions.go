@@ -107,8 +107,8 @@ func lookActions() []*action {
 			in: scopeScreens, run: (*Model).back,
 		},
 		{
-			id: "quit", keys: []string{"q"}, label: "quit", help: "leave the console; seats and operations go on", group: groupView,
-			in: scopeScreens, foot: 90, run: (*Model).quit,
+			id: "quit", keys: []string{"q"}, label: "quit", help: "leave the console from Fleet, elsewhere go there; seats and operations go on", group: groupView,
+			in: scopeScreens, foot: 90, run: (*Model).quit, word: (*Model).quitWord,
 		},
 		{
 			id: "quit-now", keys: []string{"ctrl+c"}, help: "leave the console from anywhere; seats and operations go on", group: groupView,

@@ -340,3 +340,31 @@ func TestLaunchOverRigsSaysWhatIsLeftOut(t *testing.T) {
 	d.keys("L")
 	d.has("1 marked seat of other rigs left out")
 }
+
+// TestOperationsStayOnTheNewest: who looks at the newest operation looks at the next one when it comes; who has gone to an older one, or
+// reads a journal, stays there.
+func TestOperationsStayOnTheNewest(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	s := d.m.screens[screenOps].(*opsScreen)
+	come := func(id string) {
+		s.all = append([]engine.Operation{{ID: id, Verb: engine.VerbUp, Target: id}}, s.all...)
+		s.filter(d.m)
+	}
+	s.all = nil
+	come("one")
+	come("two")
+	if op := s.op(); op == nil || op.ID != "two" {
+		t.Errorf("not on the newest: %+v", op)
+	}
+	s.list.move(move{by: 1})
+	come("three")
+	if op := s.op(); op == nil || op.ID != "one" {
+		t.Errorf("moved away from what was chosen: %+v", op)
+	}
+	s.list.to("three")
+	s.inside = true
+	come("four")
+	if op := s.op(); op == nil || op.ID != "three" {
+		t.Errorf("the journal that is read is taken away: %+v", op)
+	}
+}

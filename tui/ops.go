@@ -125,7 +125,11 @@ func (s *opsScreen) filter(m *Model) {
 		s.rows = append(s.rows, op)
 		keys = append(keys, op.ID)
 	}
+	newest := s.list.cursor == 0 && !s.inside // stays on the newest, also when there is a newer one
 	s.list.set(keys)
+	if newest {
+		s.list.cursor, s.list.top = 0, 0
+	}
 }
 
 // sizes: the list never needs much width, the journal does.

@@ -161,6 +161,14 @@ func (m *Model) back() tea.Cmd {
 	return m.say(toneNeed, false, "this is the first screen; "+m.reg.hint("quit")+" quits")
 }
 
+// quitWord says what quit does here.
+func (m *Model) quitWord() string {
+	if m.cur != screenFleet {
+		return "to Fleet"
+	}
+	return "quit"
+}
+
 // quit leaves from the first screen and goes back to it from others.
 func (m *Model) quit() tea.Cmd {
 	if m.cur != screenFleet {

@@ -60,7 +60,20 @@ func freshDef() wizardDef {
 }
 
 func clearDef() wizardDef {
-	return seatVerb(engine.VerbClearAttention, "Clear attention", "say that an operator has put a seat in order whose outcome asked for a person")
+	d := seatVerb(engine.VerbClearAttention, "Clear attention", "say that an operator has put a seat in order whose outcome asked for a person")
+	base := d.disabled
+	d.disabled = func(m *Model) string {
+		s := m.here().seat
+		if why := base(m); why != "" || len(m.marks) > 0 || s == nil || s.Life == engine.LifeAttention || s.Identity == engine.VerdictMismatch {
+			return why
+		}
+		switch {
+		case s.Startup == engine.StartupAttention, s.Startup == engine.StartupFailed, s.Continuity == engine.ContinuityAttention, s.Continuity == engine.ContinuityFailed:
+			return ""
+		}
+		return s.Address + " is not in attention: there is nothing to clear"
+	}
+	return d
 }
 
 func modelDef() wizardDef {
