@@ -368,3 +368,16 @@ func TestOperationsStayOnTheNewest(t *testing.T) {
 		t.Errorf("the journal that is read is taken away: %+v", op)
 	}
 }
+
+// TestNewsDoesNotCoverTheKeysOfADialog: what was said before a dialog, or comes a moment after it opened, leaves the footer to its keys.
+func TestNewsDoesNotCoverTheKeysOfADialog(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.run(d.m.say(toneText, false, "good news"))
+	d.has("good news")
+	d.keys("2", "z")
+	d.hasNot("good news")
+	d.send(sayMsg{toneText, "late news"})
+	d.hasNot("late news")
+	d.send(sayMsg{toneBad, "bad news"})
+	d.has("bad news")
+}

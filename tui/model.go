@@ -194,6 +194,9 @@ func (m *Model) onEngine(msg tea.Msg) tea.Cmd {
 		}
 		return nil
 	case sayMsg:
+		if msg.tone == toneText && m.top() != nil && m.wizard() == nil {
+			return nil // good news of a moment ago does not stand over the keys of a dialog
+		}
 		return m.say(msg.tone, msg.tone == toneBad, msg.text)
 	}
 	return m.onAnswer(msg)

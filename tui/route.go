@@ -29,7 +29,11 @@ func (m *Model) top() overlay {
 	return nil
 }
 
-func (m *Model) push(o overlay) { m.overlays = append(m.overlays, o) }
+// push opens a dialog; its keys stand in the footer, so what was said before goes.
+func (m *Model) push(o overlay) {
+	m.toast = toast{}
+	m.overlays = append(m.overlays, o)
+}
 
 // closeTop closes the topmost dialog.
 func (m *Model) closeTop() tea.Cmd {
