@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"context"
+	"slices"
 	"strings"
 
 	"rig/engine"
@@ -21,7 +23,7 @@ func upDef() wizardDef {
 		about: "bring a rig up from a spec or a starter, or back by its name",
 		fields: func(m *Model, s subject) []*field {
 			spec := &field{
-				id: "spec", label: "Spec", kind: fieldFree, required: true, load: m.opt.Starters, choices: everyRigChoice(stoppedRigs(m, s)),
+				id: "spec", label: "Spec", kind: fieldFree, required: true, load: startable(m), choices: everyRigChoice(stoppedRigs(m, s)),
 				empty: "a path, a starter, or a rig on record", help: "a path to a spec, a starter, or the name of a rig on record",
 			}
 			return []*field{
@@ -41,6 +43,22 @@ func upDef() wizardDef {
 				Spec: a.text("spec"), Cwd: a.text("cwd"), Env: parseEnv(a.text("env")), Fresh: a.list("fresh"), FreshUnprompted: a.yes("unprompted"),
 			})}
 		},
+	}
+}
+
+// startable lists what can be started by name. A name that a rig has means that rig, so
+// a starter of that name is none.
+func startable(m *Model) func(context.Context) ([]Choice, error) {
+	if m.opt.Starters == nil {
+		return nil
+	}
+	list, rigs := m.opt.Starters, map[string]bool{}
+	for i := range m.fleet.Rigs {
+		rigs[m.fleet.Rigs[i].Name] = true
+	}
+	return func(ctx context.Context) ([]Choice, error) {
+		all, err := list(ctx)
+		return slices.DeleteFunc(slices.Clone(all), func(c Choice) bool { return rigs[c.Value] }), err
 	}
 }
 

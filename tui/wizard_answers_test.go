@@ -196,3 +196,15 @@ func TestShrinkAsksForTheRigThatNobodyNamed(t *testing.T) {
 		t.Errorf("a seat named:\n%s", out)
 	}
 }
+
+// TestARigOnRecordHidesTheStarterOfItsName: the name means the rig, so the list does not describe the starter.
+func TestARigOnRecordHidesTheStarterOfItsName(t *testing.T) {
+	opt := options()
+	opt.Starters = func(context.Context) ([]Choice, error) {
+		return []Choice{{Value: "shop", Note: "a starter of that name"}, {Value: "shells", Note: "three shells"}}, nil
+	}
+	d := drive(t, tuitest.Fleet(7), opt)
+	d.keys("U")
+	d.has("three shells")
+	d.hasNot("a starter of that name")
+}
