@@ -68,7 +68,7 @@ func (e *Engine) blockAdopt(ctx context.Context, w *world, p *Plan, seat Seat, d
 	address := w.address(seat)
 	if _, bound := w.bindings[seat.ID]; bound {
 		p.BlockSeat(address, Errorf("already_bound", "the seat has an occupant").
-			WithHint("`rig handover %s --source discovered:%s` replaces it; `rig release` or `rig seat stop` empties it", address, d.ID))
+			WithHint("`rig handover %s --source discovered:%s --reason …` replaces it; `rig release` or `rig seat stop` empties it", address, d.ID))
 	}
 	if d.Status != "active" {
 		p.Block(Errorf("discovered_not_active", "the discovered session is %s", d.Status).WithHint("`rig discover --rescan`"))
@@ -208,7 +208,7 @@ func planRelease(_ context.Context, _ *Engine, w *world, p *Plan) error {
 		p.BlockSeat(address, Errorf(CodeNoSession, "the seat has no occupant").WithHint("there is nothing to release"))
 	case latest.Origin != OriginClaimed:
 		p.BlockSeat(address, Errorf("contains_launched_nodes", "this occupant was launched by us").
-			WithHint("`rig seat stop %s` ends it; only adopted sessions are released", address))
+			WithHint("`rig seat stop %s --reason …` ends it; only adopted sessions are released", address))
 	case at.presence == Unknown:
 		p.BlockSeat(address, Errorf(CodeTmuxProbeFailed, "%s", at.why).WithHint("`rig doctor` says what is wrong with tmux"))
 	}

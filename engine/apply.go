@@ -184,8 +184,8 @@ func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgre
 		wait.Reset(pace)
 		select {
 		case <-ctx.Done():
-			return nil, Errorf(CodeUnavailable, "still running").On("follow", opID).
-				WithHint("it goes on without you; `rig op show %s` follows it", opID).Wrap(ctx.Err())
+			return nil, Errorf(CodeUnavailable, "it is still running, and goes on without you").On("follow", opID).
+				WithHint("`rig op show %s` shows how far it is", opID)
 		case <-wait.C:
 		}
 	}

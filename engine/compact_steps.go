@@ -264,7 +264,7 @@ func doCompactProve(ctx context.Context, r *run, s Step) (Evidence, error) {
 		}
 		if got = witness.CompactionSince(ctx, p, mark); got.State == CompactionFailed {
 			return false, Errorf(CodeCompactionFailed, "the client could not compact: %s", got.Why).On("compact", s.Seat).
-				WithHint("nothing further was typed; hand the seat over (rig handover %s), or use its restore packet", s.Seat).With("pane_tail", got.Tail)
+				WithHint("nothing further was typed; hand the seat over (rig handover %s --reason …), or use its restore packet", s.Seat).With("pane_tail", got.Tail)
 		}
 		return got.State == CompactionDone, nil
 	}, func() error {

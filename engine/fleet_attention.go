@@ -152,9 +152,9 @@ func (b *builder) seatAttention(s *SeatView) []AttentionItem {
 	}
 	switch s.Life {
 	case LifeDead:
-		return []AttentionItem{item(AttnDead, "", s.LifeWhy, "rig seat clean "+s.Address, 70)}
+		return []AttentionItem{item(AttnDead, "", s.LifeWhy, "rig seat clean "+s.Address+" --reason …", 70)}
 	case LifeLost:
-		return []AttentionItem{item(AttnLost, "", "on record, but "+s.LifeWhy, "rig seat clean "+s.Address+", or rig up "+s.Rig, 75)}
+		return []AttentionItem{item(AttnLost, "", "on record, but "+s.LifeWhy, "rig seat clean "+s.Address+" --reason …, or rig up "+s.Rig, 75)}
 	case LifeAttention:
 		return []AttentionItem{item(AttnStartup, "", s.LifeWhy, attach+" and answer it there", 85)}
 	case LifeRunning, LifeStarting, LifeStopped, LifeNever, LifeUnknown:
@@ -196,7 +196,7 @@ func (b *builder) shared(f *Fleet) []AttentionItem {
 			out = append(out, AttentionItem{
 				Key: AttnShared + "/" + s.ID + "/" + itoa(s.Generation), Class: AttnShared, Seat: s.Address, SeatID: s.ID, Rig: s.Rig,
 				Reason: "one conversation is open in " + strings.Join(names, " and "),
-				Remedy: "stop all but one: rig seat stop " + s.Address, Weight: 95, Since: s.StartedAt,
+				Remedy: "stop all but one: rig seat stop " + s.Address + " --reason …", Weight: 95, Since: s.StartedAt,
 			})
 		}
 	}

@@ -157,6 +157,7 @@ func (b *builder) seat(r Rig, s Seat) SeatView {
 		OutcomeAt: s.HandoverAt, OutcomeBy: s.HandoverBy, Previous: s.Previous, ForkedFrom: s.ForkedFrom, LastError: s.LastError,
 		Edges: b.edges[s.ID], Work: b.work[s.ID],
 	}
+	v.Work.SeatID = s.ID // also where none is on record
 	last, had := b.w.latest[s.ID]
 	if had {
 		v.Startup, v.Origin, v.ExitCode, v.StartedAt = last.Startup, last.Origin, last.ExitCode, last.CreatedAt
@@ -289,7 +290,7 @@ func (b *builder) frozen(s Seat, act Activity) Activity {
 	}
 	act.Rule += ", under an operation"
 	if b.in.Dead[op.ID] {
-		act.Why = fmt.Sprintf("stopped by a %s that was cut off half-way: `rig op show %s`", op.Verb, op.ID)
+		act.Why = fmt.Sprintf("stopped by %s that was cut off half-way: `rig op show %s`", Articled(string(op.Verb)), op.ID)
 		return act
 	}
 	act.State, act.Why = ActivityBusy, fmt.Sprintf("stopped while the %s is under way", op.Verb)

@@ -76,7 +76,7 @@ func (e *Engine) jump(ctx context.Context, s *SeatView) (Jump, error) {
 // SwitchArgs are the flags of `rig seat switch-client`.
 type SwitchArgs struct {
 	Client string // "" = the only one there is
-	Window int    // -1 = the session's current window
+	Window int    // -1 = the session's first window
 }
 
 // Switched says what a switch did. Nothing recorded changes.
@@ -115,7 +115,9 @@ func (e *Engine) SwitchClient(ctx context.Context, ref string, a SwitchArgs) (Sw
 	if err != nil {
 		return Switched{}, err
 	}
-	if err := checkWindow(&w.inv, session, a.Window); err != nil {
+	if a.Window < 0 {
+		a.Window = firstWindow(&w.inv, session)
+	} else if err := checkWindow(&w.inv, session, a.Window); err != nil {
 		return Switched{}, err
 	}
 	client, err := e.pickClient(ctx, a.Client, attach)
@@ -126,11 +128,22 @@ func (e *Engine) SwitchClient(ctx context.Context, ref string, a SwitchArgs) (Sw
 		return Switched{}, Errorf("switch_failed", "tmux did not switch the client").On("switch-client", address).Wrap(err).
 			WithHint("attach instead: %s", attach)
 	}
-	s := Switched{Seat: address, Session: session, Window: a.Window, Client: client, Retargeted: true, Target: session}
-	if a.Window >= 0 {
-		s.Target = fmt.Sprintf("%s:%d", session, a.Window)
+	return Switched{
+		Seat: address, Session: session, Window: a.Window, Client: client, Retargeted: true,
+		Target: fmt.Sprintf("%s:%d", session, a.Window),
+	}, nil
+}
+
+// firstWindow is window 0, or the lowest one of a session that has none: tmux can be
+// told to count from another number.
+func firstWindow(inv *Inventory, session string) int {
+	first := -1
+	for _, p := range inv.Panes {
+		if p.Session == session && (first < 0 || p.Window < first) {
+			first = p.Window
+		}
 	}
-	return s, nil
+	return max(first, 0)
 }
 
 // sessionToSee is a seat's session, or that of its successor at a gate.
@@ -150,9 +163,6 @@ func (e *Engine) sessionToSee(ctx context.Context, w *world, seat Seat, session 
 }
 
 func checkWindow(inv *Inventory, session string, window int) error {
-	if window < 0 {
-		return nil
-	}
 	var have []int
 	for _, p := range inv.Panes {
 		if p.Session == session {

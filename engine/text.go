@@ -120,3 +120,11 @@ func Counted(n int, noun string) string {
 	}
 	return itoa(int64(n)) + " " + noun
 }
+
+// Articled is a noun with its article, such as "a launch" or "an undo".
+func Articled(noun string) string {
+	if noun != "" && strings.ContainsRune("aeiou", rune(noun[0])) {
+		return "an " + noun
+	}
+	return "a " + noun
+}

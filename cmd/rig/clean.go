@@ -3,12 +3,15 @@ package main
 import (
 	"fmt"
 	"io"
+	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
 // cleanWriter takes out of everything that is printed what a terminal would act
 // on or be misled by: escape sequences lose their introducer, controls of the C1
-// range and those that turn the direction of text are dropped. Names, titles,
+// range, those that turn the direction of text and those that draw nothing are
+// dropped. Names, titles,
 // reasons and messages come from files, agents and other programs, and none of
 // them may drive the terminal of whoever reads about them. In a JSON document,
 // where such runes stand in strings only, they are written as escapes.
@@ -32,7 +35,9 @@ func (c cleanWriter) Write(p []byte) (int, error) {
 		case !drives(r):
 			out = append(out, rest[:n]...)
 		case c.json != nil && *c.json:
-			out = fmt.Appendf(out, `\u%04x`, r)
+			for _, unit := range utf16.Encode([]rune{r}) {
+				out = fmt.Appendf(out, `\u%04x`, unit)
+			}
 		}
 		rest = rest[n:]
 	}
@@ -62,16 +67,19 @@ func cleanUntil(p []byte) int {
 	return len(p)
 }
 
-// drives reports whether a rune moves the cursor, begins a sequence, or changes
-// the direction in which text is drawn.
+// drives reports whether a rune moves the cursor, begins a sequence, changes the
+// direction in which text is drawn, or draws nothing: with one of those two names
+// that look the same are two. A few number signs are of that kind too, and are drawn.
 func drives(r rune) bool {
 	switch {
 	case r == '\n', r == '\t':
 		return false
 	case r < 0x20, r >= 0x7f && r < 0xa0:
 		return true
-	case r == 0x061c, r == 0x200e, r == 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+	case r == 0x2028, r == 0x2029:
 		return true
+	case unicode.Is(unicode.Cf, r):
+		return !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
 	}
 	return false
 }

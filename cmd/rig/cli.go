@@ -60,6 +60,10 @@ func noSuchVerb(cmd *cobra.Command, words []string) error {
 	return engine.Errorf(engine.CodeInvalid, "%s has no verb %q", cmd.CommandPath(), words[0]).WithHint("%s", hint)
 }
 
+// secretWords marks a verb that people give a token to where none belongs: what was
+// given to it is repeated in no refusal.
+const secretWords = "secret-words"
+
 // wordsAsked says in words of the usage line what cobra counts.
 func wordsAsked(cmd *cobra.Command, words []string, err error) error {
 	var e *engine.Error
@@ -71,7 +75,10 @@ func wordsAsked(cmd *cobra.Command, words []string, err error) error {
 		takes = "no further word"
 	}
 	got := "nothing was given"
-	if len(words) > 0 {
+	switch {
+	case len(words) > 0 && cmd.Annotations[secretWords] != "":
+		got = engine.Counted(len(words), "word") + " were given, and are not repeated here"
+	case len(words) > 0:
 		got = "given was " + engine.CommandLine(words...)
 	}
 	return engine.Errorf(engine.CodeInvalid, "%s takes %s; %s", cmd.CommandPath(), takes, got).WithHint("`%s --help` shows the usage", cmd.CommandPath())
@@ -89,6 +96,10 @@ func (c *cli) marked(cmd *cobra.Command) *cobra.Command {
 	if body := cmd.RunE; body != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			c.begun = true
+			args, err := wholeIDs(cmd, args)
+			if err != nil {
+				return err
+			}
 			return body(cmd, args)
 		}
 	}

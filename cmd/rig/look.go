@@ -119,13 +119,11 @@ func (c *cli) psHuman(fleet *engine.Fleet, rigs []engine.RigView, f psFlags) {
 		return
 	}
 	t := fleet.Totals
-	verbs := []string{"run", "need"}
-	for i, n := range []int{t.Running, t.Attention} {
-		if n == 1 {
-			verbs[i] += "s"
-		}
+	need := "need"
+	if t.Attention == 1 {
+		need = "needs"
 	}
-	fmt.Fprintf(c.out, "%s · %s · %d %s · %d %s attention", engine.Counted(t.Rigs, "rig"), engine.Counted(t.Seats, "seat"), t.Running, verbs[0], t.Attention, verbs[1])
+	fmt.Fprintf(c.out, "%s · %s · %d running · %d %s attention", engine.Counted(t.Rigs, "rig"), engine.Counted(t.Seats, "seat"), t.Running, t.Attention, need)
 	if fleet.Server.State != engine.Present {
 		fmt.Fprintf(c.out, " · tmux %s", fleet.Server.State)
 	}

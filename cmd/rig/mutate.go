@@ -124,15 +124,15 @@ func (c *cli) mutate(ctx context.Context, m *mutation, req engine.Request) error
 	if err != nil {
 		return err
 	}
-	if err := c.showReceipt(rec, m.more(p, rec)); err != nil {
+	if err := c.showReceipt(rec, m.more(p, rec)); err != nil || c.json {
 		return err
 	}
 	for _, s := range rec.Seats {
-		if m.tell != nil && !c.json && s.Error == nil {
+		if m.tell != nil && s.Error == nil {
 			m.tell(c.out, s)
 		}
 	}
-	return nil
+	return c.undoLine(ctx, w.engine(), rec)
 }
 
 func (m *mutation) more(p *engine.Plan, rec *engine.Receipt) map[string]any {
@@ -189,7 +189,11 @@ func (c *cli) showPlan(p *engine.Plan, more map[string]any) error {
 		return c.print(doc)
 	}
 	for _, l := range p.Lines() {
-		fmt.Fprintln(c.out, planPrefix(l.Kind)+plain(l.Text))
+		words := plain(l.Text)
+		if l.Kind == engine.LineBlocker || l.Kind == engine.LineHint {
+			words = shortened(words)
+		}
+		fmt.Fprintln(c.out, planPrefix(l.Kind)+words)
 	}
 	fmt.Fprintf(c.out, "\nfingerprint %s\nNo changes were made.\n", p.Fingerprint())
 	return nil
@@ -249,57 +253,4 @@ func (c *cli) progress() func(engine.OpProgress) {
 			}
 		}
 	}
-}
-
-// showReceipt prints what really happened; anything that is not clean exits 1. more
-// stands beside it in the JSON.
-func (c *cli) showReceipt(rec *engine.Receipt, more map[string]any) error {
-	if !rec.OK {
-		c.code = 1
-	}
-	if c.json && more != nil {
-		doc, err := asMap(rec)
-		if err != nil {
-			return err
-		}
-		maps.Copy(doc, more)
-		return c.print(doc)
-	}
-	if c.json {
-		return c.print(rec)
-	}
-	rows := [][]string{}
-	for _, s := range rec.Seats {
-		word := string(s.Outcome)
-		if word == "" {
-			word = s.Action
-		} else if s.Action != "" && s.Action != word {
-			word += " (" + s.Action + ")"
-		}
-		row := []string{"  " + s.Seat, word}
-		if s.Binding != engine.BindingNone && string(s.Binding) != s.Action && (s.Error != nil || s.Binding != engine.BindingUnchanged) {
-			row = append(row, "binding "+string(s.Binding))
-		}
-		rows = append(rows, row)
-	}
-	table(c.out, rows)
-	for _, s := range rec.Seats {
-		if s.Error == nil {
-			continue
-		}
-		fmt.Fprintf(c.out, "  %s: %s\n", s.Seat, plain(message(s.Error)))
-		c.details(s.Error)
-		if s.Error.Hint != "" {
-			fmt.Fprintf(c.out, "    → %s\n", s.Error.Hint)
-		}
-	}
-	if rec.Error != nil && len(rec.Seats) == 0 {
-		fmt.Fprintf(c.out, "  %s\n    → %s\n", plain(message(rec.Error)), rec.Error.Hint)
-	}
-	for _, w := range rec.Warnings {
-		fmt.Fprintf(c.err, "  warning: %s\n", plain(w))
-	}
-	c.receiptExtra(rec.Extra)
-	fmt.Fprintf(c.out, "%s · operation %s\n", rec.Outcome, rec.Operation.ID)
-	return nil
 }

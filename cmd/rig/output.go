@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 
 	"rig/engine"
@@ -47,8 +49,11 @@ func (c *cli) fail(err error) int {
 		problems = p.List()
 	}
 	if c.json {
-		doc := map[string]any{"ok": false, "code": e.Code, "message": message(e), "hint": e.Hint}
+		doc := map[string]any{"ok": false, "code": e.Code, "message": message(e), "hint": shortened(e.Hint)}
 		for k, v := range e.Details {
+			if list, is := v.([]engine.Blocker); is {
+				v = shortBlockers(list)
+			}
 			if _, taken := doc[k]; !taken {
 				doc[k] = v
 			}
@@ -66,13 +71,14 @@ func (c *cli) fail(err error) int {
 		return exitCode(e.Code)
 	}
 	fmt.Fprintf(c.err, "rig: %s\n", message(e))
-	c.details(e)
+	printDetails(c.err, e)
 	if e.Hint != "" {
-		fmt.Fprintf(c.err, "  → %s\n", e.Hint)
+		fmt.Fprintf(c.err, "  → %s\n", shortened(e.Hint))
 	}
 	return exitCode(e.Code)
 }
 
+// message is what a person reads of an error, without its hint.
 func message(e *engine.Error) string {
 	s := e.Msg
 	if e.Target != "" && !strings.Contains(s, e.Target) {
@@ -81,6 +87,41 @@ func message(e *engine.Error) string {
 	if e.Err != nil {
 		s += ": " + e.Err.Error()
 	}
+	return shortened(s)
+}
+
+// Values longer than longestWord are cut in an error: what was given is quoted there,
+// and one of thousands of characters would bury what is said about it. A name or a
+// path that anybody uses is shorter.
+const longestWord = 300
+
+// longWord is a run of characters that is no text a person wrote.
+var longWord = regexp.MustCompile(fmt.Sprintf(`\S{%d,}`, longestWord+1))
+
+// shortened cuts the middle out of very long values in a text.
+func shortened(s string) string {
+	if len(s) <= longestWord {
+		return s
+	}
+	return longWord.ReplaceAllStringFunc(s, func(word string) string {
+		r := []rune(word)
+		return string(r[:80]) + fmt.Sprintf("…(%d more)…", len(r)-100) + string(r[len(r)-20:])
+	})
+}
+
+func shortBlockers(list []engine.Blocker) []engine.Blocker {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Message, list[i].Hint = shortened(list[i].Message), shortened(list[i].Hint)
+	}
+	return list
+}
+
+// cutTo is the beginning of a text, of at most n runes.
+func cutTo(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
 	return s
 }
 
@@ -88,38 +129,41 @@ func message(e *engine.Error) string {
 // do.
 func (c *cli) problems(list []specs.Problem) {
 	for _, p := range list {
-		fmt.Fprintf(c.err, "%s: %s [%s]\n", p.Place(), p.Msg, p.Code)
+		fmt.Fprintf(c.err, "%s: %s [%s]\n", p.Place(), shortened(p.Msg), p.Code)
 		if p.Hint != "" {
-			fmt.Fprintf(c.err, "  → %s\n", p.Hint)
+			fmt.Fprintf(c.err, "  → %s\n", shortened(p.Hint))
 		}
 	}
 }
 
-// details prints what helps a person: matches, moved facts, further blockers,
+// printDetails prints what helps a person: matches, moved facts, further blockers,
 // the words of a client.
-func (c *cli) details(e *engine.Error) {
+func printDetails(w io.Writer, e *engine.Error) {
 	if moved, ok := e.Details["moved"].([]engine.Change); ok {
 		for _, m := range moved {
-			fmt.Fprintf(c.err, "  moved: %s: %s → %s\n", m.Field, m.Before, m.After)
+			fmt.Fprintf(w, "  moved: %s: %s → %s\n", m.Field, m.Before, m.After)
 		}
 	}
 	if matches, ok := e.Details["matches"].([]engine.SeatMatch); ok {
 		for _, m := range matches {
-			fmt.Fprintf(c.err, "  %s\n", m.Seat)
+			fmt.Fprintf(w, "  %s\n", m.Seat)
 		}
+	}
+	for _, id := range lines(e.Details["matches"]) {
+		fmt.Fprintf(w, "  %s\n", id)
 	}
 	if clients, ok := e.Details["clients"].([]engine.Client); ok {
 		for _, cl := range clients {
-			fmt.Fprintf(c.err, "  %s views %s\n", cl.Name, cl.Session)
+			fmt.Fprintf(w, "  %s views %s\n", cl.Name, cl.Session)
 		}
 	}
 	if blockers, ok := e.Details["blockers"].([]engine.Blocker); ok && len(blockers) > 1 {
 		for _, b := range blockers[1:] {
-			fmt.Fprintf(c.err, "  also [%s] %s %s\n    → %s\n", b.Code, b.Seat, b.Message, b.Hint)
+			fmt.Fprintf(w, "  also [%s] %s\n    → %s\n", b.Code, shortened(strings.TrimSpace(b.Seat+" "+b.Message)), shortened(b.Hint))
 		}
 	}
 	for _, line := range lines(e.Details["pane_tail"]) {
-		fmt.Fprintf(c.err, "  │ %s\n", line)
+		fmt.Fprintf(w, "  │ %s\n", line)
 	}
 }
 
@@ -140,8 +184,16 @@ func lines(v any) []string {
 	return nil
 }
 
-// table prints rows in columns; the last column is not padded.
+// table prints rows in columns.
 func table(w io.Writer, rows [][]string) {
+	for _, line := range columns(rows) {
+		fmt.Fprintln(w, line)
+	}
+}
+
+// columns are rows as lines in columns; the last one is not padded.
+func columns(rows [][]string) []string {
+	lines := make([]string, len(rows))
 	width := []int{}
 	for _, r := range rows {
 		for i, cell := range r {
@@ -151,7 +203,7 @@ func table(w io.Writer, rows [][]string) {
 			width[i] = max(width[i], cellWidth(cell))
 		}
 	}
-	for _, r := range rows {
+	for n, r := range rows {
 		var b strings.Builder
 		for i, cell := range r {
 			b.WriteString(cell)
@@ -159,6 +211,7 @@ func table(w io.Writer, rows [][]string) {
 				b.WriteString(strings.Repeat(" ", width[i]-cellWidth(cell)+2))
 			}
 		}
-		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
+		lines[n] = strings.TrimRight(b.String(), " ")
 	}
+	return lines
 }

@@ -82,7 +82,7 @@ func (c *cli) seatHuman(d seatStatus, f *engine.Fleet) {
 		{"Context", contextCell(s.Usage) + "  " + plain(s.Usage.Note)},
 		{"Startup", or(string(s.Startup), "none")},
 		{"Generation", strconv.FormatInt(s.Generation, 10)},
-		{"Continuity outcome", or(string(s.Continuity), "unverified")},
+		{"Continuity outcome", continuityWord(s.Continuity, s.ContextDelivered)},
 		{"Binding outcome", or(string(s.Binding), "none")},
 		{"Last error", or(plain(s.LastError), "none")},
 		{"Previous occupant", or(s.Previous, "none")},

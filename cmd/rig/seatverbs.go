@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 
 	"github.com/spf13/cobra"
 
@@ -99,6 +100,9 @@ func (c *cli) clearAttentionCmd() *cobra.Command {
 // than any id has.
 const maxToken = 64 << 10
 
+// nativeID is the form in which both clients name a conversation; no seat has it.
+var nativeID = regexp.MustCompile(`(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+
 func (c *cli) setTokenCmd() *cobra.Command {
 	var m mutation
 	var fromStdin bool
@@ -109,6 +113,9 @@ func (c *cli) setTokenCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, a []string) error {
 			if err := m.needReason(string(engine.VerbSetToken)); err != nil {
 				return err
+			}
+			if nativeID.MatchString(a[0]) {
+				return engine.Errorf(engine.CodeInvalid, "the word given looks like a conversation's id, and a seat is asked for").WithHint("name the seat, and pipe the id in")
 			}
 			if !fromStdin {
 				return engine.Errorf(engine.CodeInvalid, "the token is read from standard input only").WithHint("pipe it in and add --token-stdin")
@@ -133,6 +140,10 @@ func (c *cli) setTokenCmd() *cobra.Command {
 		},
 	}
 	m.flags(cmd)
+	cmd.Annotations = map[string]string{secretWords: "yes"}
+	cmd.SetFlagErrorFunc(func(*cobra.Command, error) error { // cobra's own words repeat what was given
+		return engine.Errorf(engine.CodeInvalid, "a flag is unknown, or has no value that it takes").WithHint("`rig seat set-resume-token --help` shows the usage")
+	})
 	cmd.Flags().BoolVar(&fromStdin, "token-stdin", false, "read the token from standard input (required)")
 	return cmd
 }

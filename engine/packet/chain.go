@@ -14,7 +14,7 @@ import (
 // Chain implements engine.Contexts.
 func (s Seats) Chain(_ context.Context, seat engine.Seat, address string) (engine.Chain, error) {
 	dir := s.Dir(address)
-	var c engine.Chain
+	c := engine.Chain{Artifacts: []engine.Artifact{}, Gaps: []string{}} // evidence prints them, and a list is never null
 	for _, f := range []struct{ name, label string }{{recapName, "recap"}, {learnedName, "learned"}} {
 		a, err := artifact(filepath.Join(dir, f.name), f.label, "seat:"+f.name)
 		switch {

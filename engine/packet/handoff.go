@@ -42,7 +42,7 @@ func (s Seats) Dir(address string) string {
 // WritePacket implements engine.Contexts. Without a transcript no folder is
 // written: the prompt then says what could not be gathered.
 func (s Seats) WritePacket(_ context.Context, in engine.PacketInput) (engine.Handoff, error) {
-	h := engine.Handoff{Marker: marker(in)}
+	h := engine.Handoff{Marker: marker(in), Gaps: []string{}, Sources: []string{}} // evidence prints them, and a list is never null
 	var sum *Summary
 	if in.Transcript == "" {
 		h.Gaps = append(h.Gaps, "no transcript of the predecessor: "+in.TranscriptW)
@@ -154,7 +154,7 @@ func digest(b []byte) string {
 // Priming implements engine.Contexts: it names the artifacts, in trust order, the
 // gaps, and an empty chain plainly.
 func (s Seats) Priming(in engine.PacketInput, c engine.Chain) engine.Handoff {
-	h := engine.Handoff{Marker: marker(in), Gaps: c.Gaps}
+	h := engine.Handoff{Marker: marker(in), Gaps: append([]string{}, c.Gaps...), Sources: []string{}}
 	var b strings.Builder
 	head(&b, in, h.Marker)
 	b.WriteString("You are a rebuilt successor: the conversation of your predecessor was deliberately not carried over.\n")
