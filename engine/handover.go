@@ -157,7 +157,7 @@ func (h *handover) incumbent(ctx context.Context) {
 			WithHint("`rig launch %s %s` gives it one", h.w.rigs[h.seat.RigID].Name, h.seat.Logical()))
 	case h.at.presence == Absent:
 		p.BlockSeat(h.address, Errorf(CodeOccupantRequired, "its occupant is gone: %s", h.at.why).
-			WithHint("`rig seat clean %s`, then launch it", h.address))
+			WithHint("`rig seat clean %s --reason …`, then launch it", h.address))
 	case h.last.Startup == StartupPending:
 		p.BlockSeat(h.address, Errorf("occupant_starting", "its occupant is still starting").WithHint("wait until it is ready"))
 	}

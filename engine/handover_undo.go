@@ -30,7 +30,7 @@ func planUndo(ctx context.Context, e *Engine, w *world, p *Plan) error {
 		Phases []Phase `json:"phases"`
 	}
 	if err := json.Unmarshal(op.Plan, &shown); err != nil || op.Verb != VerbHandover {
-		return Errorf("undo_impossible", "a %s cannot be undone", op.Verb).On("undo", op.ID).WithHint("only a handover keeps what it replaced; `rig op show %s`", op.ID)
+		return Errorf("undo_impossible", "%s cannot be undone", Articled(string(op.Verb))).On("undo", op.ID).WithHint("only a handover keeps what it replaced; `rig op show %s`", op.ID)
 	}
 	args := rebindArgs(shown.Phases)
 	seat, ok := w.seats[args["seat_id"]]
@@ -126,7 +126,7 @@ func (e *Engine) blockUndo(w *world, p *Plan, op Operation, seat Seat, former Se
 			"the former occupant is the operator's own session, which was released%s", "")
 		return
 	case op.UndoUntil.IsZero():
-		block("undo_window_closed", hint, "its window is closed, and the incumbent has ended%s", "")
+		block("undo_window_closed", "the incumbent is not kept any more; "+hint, "its window is closed%s", "")
 		gone = true
 	case op.UndoUntil.After(w.now) && !op.UndoOpen(w.now):
 		block("undo_window_closed", hint, "the clock was set back behind the handover%s", "")

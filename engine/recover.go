@@ -15,7 +15,7 @@ func (e *Engine) resumeRun(ctx context.Context, opID string, by closer, progress
 		return nil, err
 	}
 	if op.State.Ended() {
-		return nil, Errorf(CodeOperationEnded, "the operation is %s", op.State).On("op", opID).WithHint("there is nothing left to finish; `rig op show %s`", opID)
+		return nil, Errorf(CodeOperationEnded, "the operation is %s", op.State).On("op", opID).WithHint("there is nothing left to finish or to roll back; `rig op show %s`", opID)
 	}
 	if op.State != OpUnfinished {
 		return nil, Errorf(CodeInProgress, "the operation is still running (process %d)", op.Owner.PID).On("op", opID).

@@ -165,7 +165,7 @@ func (r *recovery) howFar(id string) string {
 func (r *recovery) block() {
 	switch op := r.op; {
 	case op.State.Ended():
-		r.p.Block(Errorf(CodeOperationEnded, "the operation is %s", op.State).WithHint("there is nothing left to finish; `rig op show %s`", op.ID))
+		r.p.Block(Errorf(CodeOperationEnded, "the operation is %s", op.State).WithHint("there is nothing left to finish or to roll back; `rig op show %s`", op.ID))
 	case op.State != OpUnfinished:
 		r.p.Block(Errorf(CodeInProgress, "the operation is still running (process %d)", op.Owner.PID).WithHint("`rig op show %s` follows it", op.ID))
 	case !r.finish && r.open == 0 && r.stands > 0:

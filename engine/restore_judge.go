@@ -123,7 +123,7 @@ func (e *Engine) continuable(ctx context.Context, w *world, seat Seat, last Sess
 				"answer it, then `rig seat clear-attention "+w.address(seat)+" --reason …` records it")
 		}
 		return wait(CodeNoToken, "no resume token on record",
-			freshHint(w, seat)+"; `rig seat set-resume-token "+w.address(seat)+"` gives it one")
+			freshHint(w, seat)+"; `rig seat set-resume-token "+w.address(seat)+" --token-stdin --reason …` gives it one")
 	}
 	rt, err := e.runtime(seat.Runtime)
 	if err != nil {

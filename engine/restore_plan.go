@@ -274,7 +274,7 @@ func (v *revival) seat(ctx context.Context, r *restoring, seat Seat, c StartupCo
 		return // else the server is a blocker already
 	case at.presence == Present && !at.dead && fresh:
 		v.p.BlockSeat(address, Errorf(CodeSessionLive, "its occupant runs").
-			WithHint("`rig seat launch %s --fresh --stop` ends it and starts it anew", address))
+			WithHint("`rig seat launch %s --fresh --stop --reason …` ends it and starts it anew", address))
 		return
 	case at.presence == Present && !at.dead:
 		if why := v.e.stranger(v.w, seat); why != "" { // what runs there is not the occupant: nothing is back

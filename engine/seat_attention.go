@@ -52,7 +52,7 @@ func planClearAttention(ctx context.Context, e *Engine, w *world, p *Plan) error
 	case len(c.classes) == 0:
 		s.block(CodeNotInAttention, "`rig seat status "+s.address+"` says how it is", "there is no attention to clear")
 	case !s.live():
-		s.block(CodeNotResponsive, "`rig seat clean "+s.address+"` clears a dead occupant", "its occupant does not run: %s", s.at.why)
+		s.block(CodeNotResponsive, "`rig seat clean "+s.address+" --reason …` clears a dead occupant", "its occupant does not run: %s", s.at.why)
 	case rt == nil:
 		s.block(CodeAdapterMissing, "use a build that has it", "this build has no runtime %q", s.seat.Runtime)
 	default:

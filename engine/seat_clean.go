@@ -28,7 +28,7 @@ func planSeatClean(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	v := s.probeVacancy(0)
 	s.blockOccupied(v)
 	if !s.bound && len(v.rows) == 0 {
-		s.block(CodeNothingToClean, "it is launchable: `rig seat launch "+s.address+" --fresh`", "the seat has no binding and no open row")
+		s.block(CodeNothingToClean, "it is launchable: `rig seat launch "+s.address+" --fresh --reason …`", "the seat has no binding and no open row")
 	}
 	p.Detached = len(v.dead) > 0
 	s.cleanPhase(v, "")
@@ -64,7 +64,7 @@ func doReap(ctx context.Context, r *run, s Step) (Evidence, error) {
 	}
 	for _, p := range beside(&inv, pane) {
 		if !p.Dead && ownSession(&inv, pane, s.Seat) {
-			return nil, Errorf(CodeSessionLive, "pane %s of session %s runs", p.ID, p.Session).On("clean", s.Seat).WithHint("`rig seat stop %s`, or close that pane", s.Seat)
+			return nil, Errorf(CodeSessionLive, "pane %s of session %s runs", p.ID, p.Session).On("clean", s.Seat).WithHint("`rig seat stop %s --reason …`, or close that pane", s.Seat)
 		}
 	}
 	g := Guard{Pane: pane.ID, Epoch: inv.Epoch, Seat: pane.Seat, Gen: s.Args["gen"], PID: pane.PID, DeadOK: true, Session: pane.Session}

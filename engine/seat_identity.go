@@ -100,7 +100,7 @@ func (e *Engine) warnStranger(w *world, p *Plan, seat Seat) {
 // strangerError says it as an error, with what a person does about it.
 func strangerError(address, why string) *Error {
 	return Errorf(CodeIdentityMismatch, "what runs in its pane is not its occupant: %s", why).
-		WithHint("rig attach %[1]s to see who is there; rig seat clear-attention %[1]s verifies it, or rig seat launch %[1]s --fresh --stop replaces it", address)
+		WithHint("rig attach %[1]s to see who is there; rig seat clear-attention %[1]s verifies it, or rig seat launch %[1]s --fresh --stop --reason … replaces it", address)
 }
 
 // currentRun gives the supervisor's report unless the record was pointed at
@@ -228,7 +228,7 @@ func (b *builder) sharedOutside(f *Fleet, told map[string]bool) []AttentionItem 
 		out = append(out, AttentionItem{
 			Key: strings.Join([]string{AttnShared, s.ID, itoa(s.Generation), "outside"}, "/"), Class: AttnShared, Seat: s.Address, SeatID: s.ID, Rig: s.Rig,
 			Reason: fmt.Sprintf("its conversation is also open in process %s", strings.Trim(fmt.Sprint(pids), "[]")),
-			Remedy: "end the other one, or stop this: rig seat stop " + s.Address, Weight: 95, Since: s.StartedAt,
+			Remedy: "end the other one, or stop this: rig seat stop " + s.Address + " --reason …", Weight: 95, Since: s.StartedAt,
 			Evidence: map[string]any{"source": "registry", "pids": pids},
 		})
 	}

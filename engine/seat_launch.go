@@ -83,7 +83,7 @@ func (s *seatPlan) blockCollision(stop bool) {
 		}
 	}
 	if s.live() && !stop {
-		s.block(CodeSessionLive, "--stop ends it first; `rig handover "+s.address+"` replaces it and carries context", "its occupant runs: %s", s.at.why)
+		s.block(CodeSessionLive, "--stop ends it first; `rig handover "+s.address+" --reason …` replaces it and carries context", "its occupant runs: %s", s.at.why)
 	}
 }
 

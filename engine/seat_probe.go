@@ -89,7 +89,7 @@ func (s *seatPlan) blockOccupied(v vacancy) {
 	if len(v.live) == 0 {
 		return
 	}
-	hint := "`rig seat stop " + s.address + "` ends it"
+	hint := "`rig seat stop " + s.address + " --reason …` ends it"
 	if !s.live() {
 		hint = "end it yourself, then try again: it is not in the seat's own live pane"
 	}

@@ -27,9 +27,9 @@ func planSeatStop(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	switch {
 	case !s.had() || w.inv.Server == Unknown:
 	case !s.bound && len(w.live[s.seat.ID]) == 0:
-		s.block(CodeSessionNotLive, "there is nothing to stop; `rig seat launch "+s.address+" --fresh` starts it", "its last occupant is %s", s.last.Status)
+		s.block(CodeSessionNotLive, "there is nothing to stop; `rig seat launch "+s.address+" --fresh --reason …` starts it", "its last occupant is %s", s.last.Status)
 	case !s.live():
-		s.block(CodeSessionNotLive, "`rig seat clean "+s.address+"` clears what is left of it", "its occupant does not run: %s", s.at.why)
+		s.block(CodeSessionNotLive, "`rig seat clean "+s.address+" --reason …` clears what is left of it", "its occupant does not run: %s", s.at.why)
 	}
 	s.stopPhase("")
 	s.change("occupant", s.occupantWord(), "")

@@ -109,7 +109,7 @@ func (s *seatPlan) checkOwner(ctx context.Context, id string) {
 				}
 				whose := occupantName(s.w.address(seat), row.Generation)
 				if seat.ID != s.seat.ID {
-					s.block(CodeForeignToken, "`rig handover "+s.address+" --source fork:"+s.w.address(seat)+"` continues from it under an id of its own",
+					s.block(CodeForeignToken, "`rig handover "+s.address+" --source fork:"+s.w.address(seat)+" --reason …` continues from it under an id of its own",
 						"that id is the conversation of %s", whose)
 					return nil
 				}

@@ -154,7 +154,7 @@ func (e *Engine) screen(ctx context.Context, pane PaneID) []string {
 // pane, or be appended to somebody's draft.
 func (e *Engine) mayType(ctx context.Context, t target, screen []string) error {
 	if t.pane.Dead {
-		return Errorf(CodePaneDead, "its process has ended").On("send", t.address).WithHint("`rig seat clean %s`, then launch it again", t.address)
+		return Errorf(CodePaneDead, "its process has ended").On("send", t.address).WithHint("`rig seat clean %s --reason …`, then launch it again", t.address)
 	}
 	act := t.rt.Activity(ctx, t.probe(e, screen))
 	switch act.State {

@@ -253,7 +253,7 @@ func (w *wizard) answerLine(m *Model, cols int) string {
 	field := min(width(name)+6, max(cols-width(label), 4))
 	rest := max(cols-width(label)-field, 0)
 	hint := []seg{back}
-	if w.name.text() == name && w.pause.ready {
+	if w.name.text() == name && w.pause.ready && w.open.ready {
 		hint = []seg{{toneAccent, "  " + m.reg.hint("confirm-name")}, {toneText, " applies the plan"}}
 	}
 	return m.brush.line(min(width(label), cols), false, seg{toneText, label}) + w.name.view(m.brush, field, true, "") + m.brush.line(rest, false, hint...)

@@ -83,9 +83,10 @@ func errorsPage(t *testing.T) string {
 // elsewhere are remedies that are put together out of sight of the reader.
 func elsewhere() map[string]string {
 	return map[string]string{
-		"invalid_token": "give the whole id as the client itself shows it",
-		"policy_wider":  "a restore policy may only narrow: leave it out, or write a narrower one",
-		"usage_limit":   "a compaction is a request too; wait for the reset",
+		"invalid_token":      "give the whole id as the client itself shows it",
+		"policy_wider":       "a restore policy may only narrow: leave it out, or write a narrower one",
+		"undo_window_closed": "the conversation of the former occupant can still be forked: rig handover … --source fork:… --reason …",
+		"usage_limit":        "a compaction is a request too; wait for the reset",
 	}
 }
 

@@ -85,7 +85,7 @@ func TestADiscoveredSessionIsUnverified(t *testing.T) {
 	}
 	out := w.must("handover", "dev.sh", "--source", "discovered:"+found.Sessions[0].ID, "--reason", "r")
 	has(t, out, "dev-sh@disc  unverified (handed_over)")
-	hasNot(t, out, "op undo")
+	has(t, out, "`rig op undo ")
 	has(t, w.must("seat", "status", "dev.sh"), "unverified")
 }
 

@@ -21,7 +21,7 @@ func fates() map[string]fate {
 	wait := string(engine.ContinuityAwaiting)
 	return map[string]fate{
 		"impl":      {"resume-original", engine.CheckGreen, "", "its conversation is on disk", ""},
-		"qa":        {wait, engine.CheckRed, engine.CodeNoToken, "no resume token on record", "`rig up shop --fresh dev.qa` starts it anew on purpose; `rig seat set-resume-token dev-qa@shop` gives it one"},
+		"qa":        {wait, engine.CheckRed, engine.CodeNoToken, "no resume token on record", "`rig up shop --fresh dev.qa` starts it anew on purpose; `rig seat set-resume-token dev-qa@shop --token-stdin --reason …` gives it one"},
 		"review":    {wait, engine.CheckRed, engine.CodeLost, "its conversation is not on disk", "bring its file back, then `rig up shop`; or `rig up shop --fresh dev.review` starts it anew on purpose"},
 		"architect": {"resume-original", engine.CheckYellow, "", "its conversation is on disk (in 3 days the client removes it)", "talk to the seat, or keep a copy of the file"},
 		"scout":     {string(engine.ContinuityFailed), engine.CheckRed, "", "its directory /home/ana/shop is not there", "mkdir -p /home/ana/shop"},
