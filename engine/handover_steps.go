@@ -255,9 +255,14 @@ func (r *run) bringAlong(ctx context.Context, s Step) {
 	if err != nil || l.gateSince.IsZero() {
 		return // nobody was asked to go there
 	}
+	r.followSeat(ctx, s.Args["seat_id"])
+}
+
+// followSeat shows the seat to whoever looks at the staging session of this operation.
+func (r *run) followSeat(ctx context.Context, seatID string) {
 	var seats Binding
-	err = r.e.d.Store.Read(ctx, func(rd Reader) (err error) {
-		seats, err = rd.Binding(s.Args["seat_id"])
+	err := r.e.d.Store.Read(ctx, func(rd Reader) (err error) {
+		seats, err = rd.Binding(seatID)
 		return err
 	})
 	clients, cerr := r.e.d.Mux.Clients(ctx)
@@ -358,6 +363,7 @@ func doRetire(ctx context.Context, r *run, s Step) (Evidence, error) {
 				return nil, err
 			}
 			pane.Session = stagingName(r.plan.ID)
+			r.followSeat(ctx, s.Args["seat_id"])
 		}
 		return Evidence{"kept_until": r.e.d.Clock.Now().Add(until).UTC().Format(time.RFC3339), "session": pane.Session, "pane": string(pane.ID)}, nil
 	}

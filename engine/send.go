@@ -182,10 +182,10 @@ func (e *Engine) mayType(ctx context.Context, t target, screen []string) error {
 func (e *Engine) heldBack(t target) error {
 	verb := string(t.held.Verb)
 	if e.ownerDead(t.held.Owner) {
-		return Errorf(CodeOperationUnfinished, "it stands still: a %s of it was cut off half-way", verb).On("send", t.address).
+		return Errorf(CodeOperationUnfinished, "it stands still: %s of it was cut off half-way", Articled(verb)).On("send", t.address).
 			WithHint("`%s` closes that", closes(t.held.ID, t.held.Committed))
 	}
-	return Errorf(CodeInProgress, "it stands still: a %s of it is under way", verb).On("send", t.address).
+	return Errorf(CodeInProgress, "it stands still: %s of it is under way", Articled(verb)).On("send", t.address).
 		WithHint("`rig op show %s` follows it", t.held.ID)
 }
 

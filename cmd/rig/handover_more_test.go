@@ -121,8 +121,14 @@ func TestOperatorsOwnSession(t *testing.T) {
 	// Undone inside its window, the incumbent goes on where it was, and the session is the operator's again.
 	w.must("send", "dev.impl", "remember the codeword is EGRET", "--verify")
 	w.must("wait", "dev.impl", "--until", "idle")
+	w.terminal(160, 49, "attach", "dev.impl") // with the status line, the size that the panes have
+	watches := func() string { return w.tmux("list-clients", "-F", "#{client_session}") }
+	w.eventually("a person looks at the seat", func() (bool, string) { return watches() == "dev-impl@own", watches() })
 	var rec receiptDoc
 	w.into(&rec, "handover", "dev.impl", "--source", "discovered:"+id, "--reason", "mine is ready")
+	if watches() != "mine" {
+		t.Errorf("who looked at the seat now looks at %s", watches())
+	}
 	if w.into(&found, "discover"); found.Sessions[0].Status != "claimed" {
 		t.Errorf("taken by a seat, it is %s", found.Sessions[0].Status)
 	}
