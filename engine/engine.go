@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -87,6 +88,7 @@ type Engine struct {
 	d        Deps
 	planners map[Verb]planner
 	steps    map[StepKind]executor
+	seated   func() bool // whether the seat that our environment names is one on record; asked once
 }
 
 // planner fills a plan by reading only. It returns an error for a request that
@@ -116,6 +118,7 @@ func New(d Deps) *Engine {
 		VerbSnapshot: planSnapshot, VerbRestore: planRestore,
 	}
 	e.steps = stepTable()
+	e.seated = sync.OnceValue(e.inSeat)
 	return e
 }
 
@@ -167,10 +170,36 @@ func (e *Engine) runtime(name RuntimeName) (Runtime, error) {
 // Operator gives who acts when nobody names an operator: the seat we run in,
 // else the login name; always marked as derived.
 func (e *Engine) Operator() Operator {
-	if e.d.Self.Seat != "" {
+	if e.d.Self.Seat != "" && e.seated() {
 		return Operator{Name: e.d.Self.Seat, Derived: true}
 	}
 	return Operator{Name: e.d.Self.Login, Derived: true}
+}
+
+// inSeat reports whether our environment is that of an occupant on record: a variable
+// alone makes nobody the seat that it names. Where the record cannot be read it is
+// believed.
+func (e *Engine) inSeat() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	address, generation := "", int64(0)
+	err := e.d.Store.Read(ctx, func(r Reader) error {
+		s, err := r.Session(e.d.Self.Session)
+		if err != nil {
+			return err
+		}
+		seat, err := r.Seat(s.SeatID)
+		if err != nil {
+			return err
+		}
+		rig, err := r.Rig(seat.RigID)
+		address, generation = Address(seat.Pod, seat.Member, rig.Name), s.Generation
+		return err
+	})
+	if err != nil {
+		return CodeOf(err) != CodeNotFound && CodeOf(err) != CodeSeatNotFound
+	}
+	return address == e.d.Self.Seat && itoa(generation) == e.d.Self.Generation
 }
 
 // Plan makes the dry run of a request: a pure read of the record, tmux and

@@ -109,3 +109,22 @@ func TestCompletionOffersNames(t *testing.T) {
 		}
 	}
 }
+
+// TestAVariableMakesNobodyASeat: who acts is taken from the environment of an occupant on record, not from a variable that names one.
+func TestAVariableMakesNobodyASeat(t *testing.T) {
+	w := newWorld(t)
+	w.must("up", w.spec("who", "sh:terminal"))
+	w.setenv("RIG_SEAT", "evil@nowhere")
+	w.must("snapshot", "create", "who")
+	w.setenv("RIG_SEAT", "dev-sh@who")
+	w.must("snapshot", "create", "who")
+	w.setenv("RIG_SEAT", "")
+	if log := w.must("events", "--json"); strings.Contains(log, "evil@nowhere") || strings.Contains(log, "dev-sh@who (derived)") {
+		t.Errorf("a variable acted:\n%s", log)
+	}
+	w.must("send", "dev.sh", w.program+" snapshot create who")
+	w.eventually("the seat itself acted", func() (bool, string) {
+		log := w.must("events", "--json")
+		return strings.Contains(log, "dev-sh@who (derived)"), log
+	})
+}
