@@ -100,12 +100,13 @@ type wizard struct {
 	moved  []engine.Change
 	err    error
 
-	seen  window
-	held  bool // one scrolled: the view does not follow the run
-	open  fuse
-	pause fuse
-	name  *input
-	run   *run
+	seen   window
+	held   bool // one scrolled: the view does not follow the run
+	open   fuse
+	pause  fuse
+	astray bool // text that is not the name came before keys counted
+	name   *input
+	run    *run
 }
 
 // guardTime is how long keys are ignored after the last question appeared.

@@ -90,9 +90,14 @@ func (w *wizard) early(m *Model, k tea.KeyPressMsg) (tea.Cmd, bool) {
 	if w.open.ready && !k.Key().IsRepeat {
 		return nil, false
 	}
-	// A name that is typed at once is no key that was held down: what goes on with it counts.
-	if name := w.nameNeeded(); w.phase == phaseConfirm && name != "" && k.Key().Text != "" && !k.Key().IsRepeat && strings.HasPrefix(name, w.name.text()+k.Key().Text) {
-		return nil, false
+	// A name that is typed at once is no key that was held down. The first key that does
+	// not go on with it ends that, so that nothing becomes the name by what it lacks.
+	if name := w.nameNeeded(); w.phase == phaseConfirm && name != "" && k.Key().Text != "" {
+		if !w.astray && !k.Key().IsRepeat && strings.HasPrefix(name, w.name.text()+k.Key().Text) {
+			return nil, false
+		}
+		w.astray = true
+		w.name.set("")
 	}
 	return w.open.light(m, guardTime), true
 }
@@ -259,7 +264,7 @@ func (m *Model) whyNoForce() string {
 func (w *wizard) ask(m *Model) tea.Cmd {
 	w.phase, w.moved = phaseConfirm, nil
 	w.name.set("")
-	w.pause = fuse{}
+	w.pause, w.astray = fuse{}, false
 	return w.open.light(m, guardTime)
 }
 

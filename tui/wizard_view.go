@@ -243,7 +243,7 @@ func (w *wizard) question(m *Model, cols int) []string {
 func (w *wizard) answerLine(m *Model, cols int) string {
 	back := seg{toneDim, "   " + m.reg.hint("wizard-back") + " goes back"}
 	name := w.nameNeeded()
-	if !w.open.ready && name == "" {
+	if !w.open.ready && (name == "" || w.astray) {
 		return m.brush.line(cols, false, seg{toneDim, "a moment: keys do not count yet"})
 	}
 	if name == "" {
