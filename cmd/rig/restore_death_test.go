@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -30,6 +31,23 @@ func TestServerDiesDuringRestore(t *testing.T) {
 			pid = f[0]
 		}
 		return strings.Contains(out, "dev-a@dies") && strings.Contains(out, "dev-b@dies"), out
+	})
+	// A server that dies under the question for a session is asked again, by a new one: that is another story.
+	w.eventually("both sessions are on record as made", func() (bool, string) {
+		var op struct {
+			Steps []struct {
+				ID    string `json:"step_id"`
+				State string `json:"state"`
+			} `json:"steps"`
+		}
+		w.into(&op, "op", "show", w.ops()[0].ID)
+		made := 0
+		for _, s := range op.Steps {
+			if strings.HasSuffix(s.ID, "/create") && s.State == "done" {
+				made++
+			}
+		}
+		return made == 2, fmt.Sprintf("%+v", op)
 	})
 	n, err := strconv.Atoi(pid)
 	if err != nil {
