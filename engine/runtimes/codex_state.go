@@ -201,8 +201,10 @@ func (c *Codex) turn(path string, p engine.Probe, v screenView, a *engine.Activi
 	r := engine.Reading{Source: "rollout", At: t.Since, Confidence: engine.ConfidenceHigh}
 	switch t.State {
 	case transcript.TurnOpen:
-		if !p.Started.IsZero() && !t.Since.IsZero() && t.Since.Before(p.Started.Add(-clockSlack)) {
-			return engine.Reading{}, false // left open by an earlier client
+		// A launch is on record before its client is started: what began earlier was left
+		// open by another one, also if that was a moment ago.
+		if !p.Started.IsZero() && !t.Since.IsZero() && t.Since.Before(p.Started) {
+			return engine.Reading{}, false
 		}
 		r.State, r.Why, r.Rule = engine.ActivityBusy, "working", "task_started without an end"
 		if v.kind == screenBox && v.state == engine.ActivityBusy && v.code != "" {

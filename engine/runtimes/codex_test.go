@@ -145,10 +145,11 @@ func TestCodexOldOpenTurn(t *testing.T) {
 	home := t.TempDir()
 	path := filepath.Join(home, ".codex", rollout1)
 	p := codexProbe(t, home, lock1, rollout1)
-	write(t, path, sessionMeta(thread, "", "/x")+event(p.Started.Add(-time.Hour), "task_started", `,"turn_id":"t1"`))
-	rt := NewCodex(testConfig(t))
-	if a := rt.Activity(t.Context(), p); a.State != engine.ActivityUnknown {
-		t.Errorf("got %+v", a)
+	for _, before := range []time.Duration{time.Hour, 400 * time.Millisecond} { // also one that was stopped in the moment in which its turn began
+		write(t, path, sessionMeta(thread, "", "/x")+event(p.Started.Add(-before), "task_started", `,"turn_id":"t1"`))
+		if a := NewCodex(testConfig(t)).Activity(t.Context(), p); a.State != engine.ActivityUnknown {
+			t.Errorf("%s before: %+v", before, a)
+		}
 	}
 }
 

@@ -46,7 +46,7 @@ below() {
 }
 # states PANE_PID: the states of those processes, one letter each; empty when none is left.
 states() { local list; list=$(below "$1" | paste -sd, -); [ -n "$list" ] && ps -o state= -p "$list" | tr -d ' \n'; }
-stopped() { states "$1" | grep -qx 'T\+'; }
+stopped() { states "$1" | grep -qx 'Z*T[TZ]*'; } # a child that had ended already stays a zombie: its parent stands still
 # running_kept: whether a pane on the server has a process below it that is not stopped.
 running_kept() {
   local p
