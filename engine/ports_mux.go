@@ -56,7 +56,7 @@ type Pane struct {
 	Activity time.Time `json:"activity"`       // last output in its window, 1 s resolution
 	Command  string    `json:"command"`        // foreground command, untrusted
 	Title    string    `json:"title"`          // untrusted
-	Path     string    `json:"path"`           // current directory, untrusted
+	Path     string    `json:"path"`           // current directory, untrusted; not asked of a pane with a seat's tag
 	Seat     string    `json:"seat,omitempty"` // our tags
 	Gen      string    `json:"gen,omitempty"`
 	Op       string    `json:"op,omitempty"`

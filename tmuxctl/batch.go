@@ -3,6 +3,7 @@ package tmuxctl
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -42,7 +43,7 @@ func (m *Mux) ask(ctx context.Context, commands [][]string) ([]answer, string, e
 		ctx, cancel = context.WithTimeout(ctx, hungTimeout)
 		defer cancel()
 	}
-	answers, err := m.batch(ctx, lines)
+	answers, err := m.batch(ctx, commands, lines)
 	m.heard(err)
 	return answers, PathBatch, err
 }
@@ -58,25 +59,55 @@ func (m *Mux) heard(err error) {
 	}
 }
 
-// batch runs the lines in one process. Each line is framed by two printed marks in a
-// list of its own: a command that fails ends its list, so its second mark is
-// missing, and the next line runs all the same.
-func (m *Mux) batch(ctx context.Context, lines []string) ([]answer, error) {
+// batch asks in one go: directly, or in one process where that is not possible. Each
+// command is framed by two printed marks in a list of its own: one that fails ends its
+// list, so its second mark is missing, and the next one runs all the same.
+func (m *Mux) batch(ctx context.Context, commands [][]string, lines []string) ([]answer, error) {
 	nonce := newNonce()
+	lists := make([][]string, len(commands))
+	for i, c := range commands {
+		before, after := markWords(nonce, "a", i), markWords(nonce, "b", i)
+		lists[i] = slices.Concat(before, []string{separator}, c, []string{separator}, after)
+	}
+	out, err := m.run.direct(ctx, lists)
+	if !errors.Is(err, errNotAsked) && allThere(out, err, nonce, len(lines)) {
+		return readBatch(out, err, nonce, len(lines), m.run.socket)
+	}
 	var in strings.Builder
 	for i, l := range lines {
-		n := strconv.Itoa(i)
-		in.WriteString("display-message -p " + nonce + "a" + n + " ; " + l + " ; display-message -p " + nonce + "b" + n + "\n")
+		before, after := markWords(nonce, "a", i), markWords(nonce, "b", i)
+		in.WriteString(strings.Join(before, " ") + " ; " + l + " ; " + strings.Join(after, " ") + "\n")
 	}
-	out, err := m.run.run(ctx, runSpec{words: []string{"source-file", "-"}, stdin: []byte(in.String()), again: true})
-	answers, failed := splitBatch(out, nonce, len(lines))
+	out, err = m.run.run(ctx, runSpec{words: []string{"source-file", "-"}, stdin: []byte(in.String()), again: true})
+	return readBatch(out, err, nonce, len(lines), m.run.socket)
+}
+
+// markWords print a mark of a batch.
+func markWords(nonce, which string, n int) []string {
+	return []string{"display-message", "-p", nonce + which + strconv.Itoa(n)}
+}
+
+// allThere reports whether every command of a batch that was asked directly has
+// answered or failed with a line of its own, or time is over.
+func allThere(out string, err error, nonce string, n int) bool {
+	_, failed := splitBatch(out, nonce, n)
+	var te *tmuxError
+	if !errors.As(err, &te) {
+		return failed == 0
+	}
+	return te.ctx != nil || failed == strings.Count(te.stderr, "\n")+1
+}
+
+// readBatch reads what a batch printed and how it ended.
+func readBatch(out string, err error, nonce string, n int, socket string) ([]answer, error) {
+	answers, failed := splitBatch(out, nonce, n)
 	var te *tmuxError
 	switch {
 	case err == nil && failed == 0:
 		return answers, nil
 	case !errors.As(err, &te) || te.ctx != nil || !strings.Contains(out, nonce+"a0\n"):
 		if err == nil {
-			err = &tmuxError{verb: "source-file", err: errors.New("the answer is incomplete"), socket: m.run.socket}
+			err = &tmuxError{verb: "source-file", err: errors.New("the answer is incomplete"), socket: socket}
 		}
 		return nil, err // nothing was answered: no server, no permission, no time
 	}
@@ -130,9 +161,12 @@ func spreadErrors(answers []answer, te *tmuxError, failed int) {
 // server is Absent, trouble is Unknown with its cause in Err, a row that cannot be
 // read is a fault beside the others.
 func (m *Mux) Inventory(ctx context.Context) engine.Inventory {
-	rows, inv, _ := m.rowsAnd(ctx, nil)
+	rows, inv, _ := m.rowsAnd(ctx, nil, allPanes)
 	return withPanes(inv, rows)
 }
+
+// allPanes is the flag of list-panes for every pane of the server.
+const allPanes = "-a"
 
 // patternBytes is what a pattern may hold: nothing that a format would act upon.
 const patternBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_@*"
@@ -145,7 +179,11 @@ func (m *Mux) InventoryOf(ctx context.Context, sessions string) engine.Inventory
 	if strings.Trim(sessions, patternBytes) != "" {
 		return m.Inventory(ctx)
 	}
-	rows, inv, _ := m.rowsAnd(ctx, nil, "-f", "#{m:"+sessions+",#{session_name}}")
+	of := []string{allPanes, "-f", "#{m:" + sessions + ",#{session_name}}"}
+	if t, err := Session(sessions); err == nil && !strings.Contains(sessions, "*") {
+		of = []string{"-s", "-t", t.String()} // even a filter costs something for every pane
+	}
+	rows, inv, _ := m.rowsAnd(ctx, nil, of...)
 	return withPanes(inv, rows)
 }
 
@@ -177,7 +215,7 @@ func (m *Mux) Capture(ctx context.Context, reqs []engine.CaptureRequest) ([]engi
 // do. There are no screens unless the server is Present.
 func (m *Mux) Look(ctx context.Context, reqs []engine.CaptureRequest) (engine.Inventory, []engine.CaptureResult) {
 	results, commands, index := captures(reqs)
-	rows, inv, answers := m.rowsAnd(ctx, commands)
+	rows, inv, answers := m.rowsAnd(ctx, commands, allPanes)
 	if inv.Server != engine.Present {
 		return withPanes(inv, rows), nil
 	}

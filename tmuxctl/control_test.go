@@ -39,7 +39,7 @@ func TestControlReadsTheSame(t *testing.T) {
 		f.shows(ref.Pane, "üred")
 		tmuxtest.Eventually(t, 20*time.Second, "the programs run", func() bool {
 			for _, p := range f.Inventory(f.ctx).Panes {
-				if p.Command != "cat" || p.Path == "" {
+				if p.Command != "cat" || (p.Path == "") != (p.Seat != "") {
 					return false
 				}
 			}

@@ -53,6 +53,8 @@ type runner struct {
 	bin    string
 	socket string
 	config string
+
+	indirect bool // for tests: every question goes through the program
 }
 
 // globals are the words before the command. -u: without it a C locale turns tabs
@@ -93,6 +95,14 @@ const againAfter = 50 * time.Millisecond
 // produce, so that a ';' in somebody's text never becomes one.
 const separator = "\x00;"
 
+// listWord is a word of a command list as tmux takes it from its arguments.
+func listWord(w string) string {
+	if w == separator {
+		return ";"
+	}
+	return argWord(w)
+}
+
 // run runs one tmux process. A failure is a *tmuxError that keeps stderr; the
 // output is returned in every case. A server that ends while it is asked proves
 // nothing yet; where that does no harm it is asked once more.
@@ -114,11 +124,7 @@ func (r *runner) once(ctx context.Context, spec runSpec) (string, error) {
 	}
 	args := r.globals(spec.start)
 	for _, w := range spec.words {
-		if w == separator {
-			args = append(args, ";")
-			continue
-		}
-		args = append(args, argWord(w))
+		args = append(args, listWord(w))
 	}
 	cmd := r.command(ctx, args...)
 	var out bytes.Buffer

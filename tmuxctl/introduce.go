@@ -2,7 +2,6 @@ package tmuxctl
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"io"
 	"net"
@@ -26,51 +25,19 @@ import (
 // come last, in one write with the end of the introduction, and the server reads that
 // write in one piece. There is no half introduced control client at any moment.
 
-// The frames of tmux's protocol 8, that of every version from 3.2a to 3.8: type, length
-// with header, protocol and process, in the machine's byte order. The top of the length word marks
-// a message that comes with a file: its bit 16 in older versions, its bit 31 in newer.
-const (
-	frameHeader = 16
-	frameMax    = 16384
-	protocol    = 8
-
-	identifyFlags     = 100 // MSG_IDENTIFY_FLAGS
-	identifyDone      = 106 // MSG_IDENTIFY_DONE
-	identifyLongFlags = 111 // MSG_IDENTIFY_LONGFLAGS
-	identifyLast      = 199 // commands start at 200
-
-	introductionMax = 1 << 20 // far beyond an environment of the size of controlEnv's
-)
+const introductionMax = 1 << 20 // far beyond an environment of the size of controlEnv's
 
 // errNotUnderstood is the cause of a client that was not passed on: tmux introduces
 // itself in a way that is not known here. The fallback stays in use then.
 var errNotUnderstood = errors.New("the control client introduces itself in an unknown way")
 
-// frame is one message of a client.
-type frame struct {
-	kind  uint32
-	data  []byte // with its header
-	filed bool   // a file comes with it
-}
-
-// cutFrame takes the first message off data; ok is false while it is not complete.
-func cutFrame(data []byte) (f frame, rest []byte, ok bool, err error) {
-	if len(data) < frameHeader {
-		return frame{}, data, false, nil
-	}
-	word := binary.NativeEndian.Uint32(data[4:])
-	size := int(word & 0xffff)
-	f = frame{kind: binary.NativeEndian.Uint32(data), filed: word&(1<<16|1<<31) != 0}
-	peer := binary.NativeEndian.Uint32(data[8:])
-	if size < frameHeader || size > frameMax || peer&0xff != protocol ||
-		f.kind < identifyFlags || f.kind > identifyLast {
+// cutIntroduction takes the first message of an introduction off data; ok is false while it is not complete.
+func cutIntroduction(data []byte) (f frame, rest []byte, ok bool, err error) {
+	f, rest, ok, err = cutFrame(data)
+	if err != nil || ok && (f.kind < identifyFlags || f.kind > identifyLast) {
 		return frame{}, data, false, errNotUnderstood
 	}
-	if len(data) < size {
-		return frame{}, data, false, nil
-	}
-	f.data = data[:size]
-	return f, data[size:], true, nil
+	return f, rest, ok, nil
 }
 
 // introduction is what a client says of itself before its first command.
@@ -99,7 +66,7 @@ func gather(client *net.UnixConn) (in introduction, err error) {
 		}
 		pending = append(pending, buf[:n]...)
 		for {
-			f, rest, ok, err := cutFrame(pending)
+			f, rest, ok, err := cutIntroduction(pending)
 			if err != nil {
 				return in, err
 			}

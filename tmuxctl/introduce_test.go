@@ -146,7 +146,7 @@ func TestIntroductionShapes(t *testing.T) {
 		stdin, stdout := frameOf(104, mark, ""), frameOf(110, mark, "")
 		var in introduction
 		for _, b := range [][]byte{long, flags, term, stdin, stdout, done} {
-			f, rest, ok, err := cutFrame(b)
+			f, rest, ok, err := cutIntroduction(b)
 			if err != nil || !ok || len(rest) != 0 {
 				t.Fatalf("%x: %v %v", b, ok, err)
 			}
@@ -173,7 +173,7 @@ func TestIntroductionShapes(t *testing.T) {
 	other := frameOf(101, 0, "x")
 	binary.NativeEndian.PutUint32(other[8:], 9)
 	for _, b := range [][]byte{short, other, frameOf(200, 0, ""), frameOf(12, 0, ""), bytes.Repeat([]byte{0xff}, 32), make([]byte, 16)} {
-		if f, _, ok, err := cutFrame(b); err == nil || ok {
+		if f, _, ok, err := cutIntroduction(b); err == nil || ok {
 			t.Errorf("%x was taken as %+v", b, f)
 		}
 	}
@@ -218,7 +218,7 @@ func FuzzIntroduction(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		in, rest := introduction{}, data
 		for {
-			f, more, ok, err := cutFrame(rest)
+			f, more, ok, err := cutIntroduction(rest)
 			if err != nil || !ok {
 				break
 			}
@@ -237,7 +237,7 @@ func FuzzIntroduction(f *testing.F) {
 			if n += len(p.data); i < len(pieces)-1 {
 				for _, kind := range []uint32{identifyFlags, identifyLongFlags, identifyDone} {
 					for d := p.data; len(d) > 0; {
-						f, more, _, err := cutFrame(d)
+						f, more, _, err := cutIntroduction(d)
 						if err != nil || f.kind == kind {
 							t.Fatalf("piece %d of %d: %v %d", i, len(pieces), err, f.kind)
 						}

@@ -18,7 +18,7 @@ import (
 var serverFields = []string{"pid", "start_time"}
 
 // rowsAnd reads the inventory, which has no Panes yet, and asks more in the same exchange. When tmux could
-// not be asked at all there are no answers. Flags of list-panes may leave out rows.
+// not be asked at all there are no answers. flags are those of list-panes.
 func (m *Mux) rowsAnd(ctx context.Context, more [][]string, flags ...string) ([]Row, engine.Inventory, []answer) {
 	rows, inv, answers := m.readRows(ctx, more, flags)
 	if m.reap(rows) {
@@ -70,10 +70,10 @@ func (m *Mux) readRows(ctx context.Context, more [][]string, flags []string) ([]
 	nonce := newNonce()
 	answers, path, err := m.ask(ctx, append([][]string{
 		{"display-message", "-p", fieldFormat(nonce, serverFields, []string{"version"})},
-		append([]string{"list-panes", "-a", "-F", rowFormat(nonce)}, flags...),
+		append([]string{"list-panes", "-F", rowFormat(nonce)}, flags...),
 	}, more...))
 	inv := engine.Inventory{Socket: m.run.socket, Path: path, At: time.Now()}
-	if err == nil && answers[0].err == nil && noSessions(answers[1].err) {
+	if err == nil && answers[0].err == nil && nothingToList(answers[1].err) {
 		answers[1].err = nil
 	}
 	if err == nil {
@@ -126,10 +126,11 @@ func sessionAge(r Row) int {
 	return n
 }
 
-// noSessions recognises how list-panes fails on a server that holds no session.
-func noSessions(err error) bool {
+// nothingToList recognises how list-panes fails on a server that holds no session, or
+// not the one that was asked for.
+func nothingToList(err error) bool {
 	var te *tmuxError
-	return errors.As(err, &te) && te.ctx == nil && te.stderr == noCurrentTarget
+	return errors.As(err, &te) && te.ctx == nil && (te.stderr == noCurrentTarget || noTarget(te.stderr))
 }
 
 // firstError gives the error of the first answer that has one.

@@ -32,7 +32,8 @@ var (
 		"pane_dead_time", "pane_width", "pane_height", "alternate_on", "window_activity",
 	}
 	freeFields = []string{
-		"@rig_seat", "@rig_gen", "@rig_op", "session_name", "pane_title", "pane_current_command", "pane_current_path",
+		"@rig_seat", "@rig_gen", "@rig_op", "session_name", "pane_title", "pane_current_command",
+		"?@rig_seat,,#{pane_current_path}", // a look at /proc that only a pane without a seat is worth
 	}
 )
 

@@ -179,8 +179,8 @@ func TestNoTmux(t *testing.T) {
 	}
 }
 
-// processes counts tmux processes that a call starts.
-func TestOneProcessPerRead(t *testing.T) {
+// A read starts no process where the server can be asked directly, and one where not.
+func TestProcessesPerRead(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ref, _ := f.create("a")
@@ -194,22 +194,32 @@ func TestOneProcessPerRead(t *testing.T) {
 	if err := os.WriteFile(prog, []byte("#!/bin/sh\necho x >>"+counter+"\nexec "+real+` "$@"`+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	m, err := New(Options{Socket: f.socket, Program: prog})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if inv := m.Inventory(f.ctx); len(inv.Panes) != 2 {
-		t.Fatalf("%+v", inv)
-	}
-	if _, err := m.Capture(f.ctx, []engine.CaptureRequest{{Pane: ref.Pane}, {Pane: "%0"}, {Pane: "%77"}}); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(counter)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(string(b), "x"); n != 2 {
-		t.Errorf("%d processes for an inventory and three captures, want 2", n)
+	for _, indirect := range []bool{false, true} {
+		if err := os.WriteFile(counter, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		m, err := New(Options{Socket: f.socket, Program: prog})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.run.indirect = indirect
+		if inv := m.Inventory(f.ctx); len(inv.Panes) != 2 {
+			t.Fatalf("%+v", inv)
+		}
+		if _, err := m.Capture(f.ctx, []engine.CaptureRequest{{Pane: ref.Pane}, {Pane: "%0"}, {Pane: "%77"}}); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(counter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 0
+		if indirect {
+			want = 2
+		}
+		if n := strings.Count(string(b), "x"); n != want {
+			t.Errorf("%d processes for an inventory and three captures, want %d", n, want)
+		}
 	}
 }
 

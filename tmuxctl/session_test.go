@@ -41,12 +41,17 @@ func TestCreateAndInventory(t *testing.T) {
 		f.tmux("rename-window", "-t", string(ref.Pane), "a-:-b")
 		tmuxtest.Eventually(t, 20*time.Second, "the program runs", func() bool { return f.pane(ref.Pane).Command == "cat" })
 		p := f.pane(ref.Pane)
-		if p.Path != f.dir || p.Title != "✳ build -:- ok | 設計 $x" || p.Session != "dev-impl@shop" || p.Command != "cat" {
+		if p.Path != "" || p.Title != "✳ build -:- ok | 設計 $x" || p.Session != "dev-impl@shop" || p.Command != "cat" {
 			t.Errorf("path %q title %q session %q command %q", p.Path, p.Title, p.Session, p.Command)
 		}
 		if p.Seat != "seat-dev-impl@shop" || p.Gen != "1" || p.Op != "op-1" || p.PID != ref.PID || p.Width != 80 || p.Height != 24 || p.Dead || !p.Active {
 			t.Errorf("wrong pane: %+v", p)
 		}
+		f.tmux("set-option", "-pu", "-t", string(ref.Pane), "@rig_seat")
+		if p := f.pane(ref.Pane); p.Path != f.dir || p.Seat != "" {
+			t.Errorf("without a seat's tag: path %q seat %q", p.Path, p.Seat)
+		}
+		f.tmux("set-option", "-p", "-t", string(ref.Pane), "@rig_seat", "seat-dev-impl@shop")
 		inv := f.Inventory(f.ctx)
 		if inv.Server != engine.Present || inv.Epoch != ref.Epoch || inv.Path != PathBatch || inv.Err != nil || len(inv.Faults) != 0 || len(inv.Panes) != 2 {
 			t.Errorf("wrong inventory: %+v", inv)
