@@ -3,7 +3,6 @@ package tmuxctl
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -14,14 +13,15 @@ import (
 )
 
 // serverFields come first in every exchange: the version decides how the rest is
-// read, the epoch whether ids of before still mean anything.
+// read, the epoch whether ids of before still mean anything. All of an exchange is
+// of one connection, and so of one life of the server.
 var serverFields = []string{"pid", "start_time"}
 
 // rowsAnd reads the inventory, which has no Panes yet, and asks more in the same exchange. When tmux could
 // not be asked at all there are no answers. flags are those of list-panes.
 func (m *Mux) rowsAnd(ctx context.Context, more [][]string, flags ...string) ([]Row, engine.Inventory, []answer) {
 	rows, inv, answers := m.readRows(ctx, more, flags)
-	if m.reap(rows) {
+	if m.reap(inv.Epoch, rows) {
 		rows, inv, answers = m.readRows(ctx, more, flags)
 	}
 	return rows, inv, answers
@@ -43,7 +43,7 @@ const (
 // known only when some other child ends. A SIGCHLD makes the server look, and does
 // nothing to any other process. Each pane is tried a few times; true means: read
 // again.
-func (m *Mux) reap(rows []Row) bool {
+func (m *Mux) reap(epoch engine.Epoch, rows []Row) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	tried, again, now := map[string]reapTry{}, false, time.Now()
@@ -51,14 +51,14 @@ func (m *Mux) reap(rows []Row) bool {
 		if !r.Dead || r.DeadCode != -1 || !r.DeadAt.IsZero() {
 			continue
 		}
-		key := string(r.Epoch) + string(r.ID) + strconv.Itoa(r.PID)
+		key := string(epoch) + string(r.ID) + strconv.Itoa(r.PID)
 		t := m.reaped[key]
 		tried[key] = t
 		if t.times == maxReaps || now.Sub(t.last) < reapGap {
 			continue
 		}
 		tried[key] = reapTry{times: t.times + 1, last: now}
-		server, _, _ := strings.Cut(string(r.Epoch), "-")
+		server, _, _ := strings.Cut(string(epoch), "-")
 		pid, err := strconv.Atoi(server)
 		again = err == nil && pid > 1 && syscall.Kill(pid, syscall.SIGCHLD) == nil || again
 	}
@@ -92,7 +92,7 @@ func (m *Mux) readRows(ctx context.Context, more [][]string, flags []string) ([]
 	inv.Server, inv.Epoch = engine.Present, epoch
 	rows, faults := parseRows(answers[1].out, nonce, caps)
 	inv.Faults = faults
-	return onePerPane(sameEpoch(rows, &inv)), inv, answers[2:]
+	return onePerPane(rows), inv, answers[2:]
 }
 
 // onePerPane keeps one row of a pane that is in several sessions, as it is when an
@@ -171,20 +171,6 @@ func parseServer(out, nonce string) (Caps, engine.Epoch, error) {
 	}
 	return Caps{}, "", engine.Errorf(engine.CodeTmuxProbeFailed, "the server's identity is missing: %q", clip(strings.TrimSpace(out), 60)).
 		WithHint("run `rig doctor`")
-}
-
-// sameEpoch drops rows of another life of the server, which a restart between the
-// two commands would bring in.
-func sameEpoch(rows []Row, inv *engine.Inventory) []Row {
-	kept := rows[:0]
-	for _, r := range rows {
-		if r.Epoch == inv.Epoch {
-			kept = append(kept, r)
-			continue
-		}
-		inv.Faults = append(inv.Faults, fmt.Sprintf("pane %s belongs to server epoch %s", r.ID, r.Epoch))
-	}
-	return kept
 }
 
 // Epoch asks the server who it is. CodeNotFound means that there is provably none.

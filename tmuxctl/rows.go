@@ -13,7 +13,6 @@ import (
 // also in engine.Pane.
 type Row struct {
 	engine.Pane
-	Epoch     engine.Epoch
 	SessionID string // such as $3
 	Signal    string // what ended a dead pane, as tmux names it; "" before 3.3 and for an exit
 }
@@ -27,7 +26,7 @@ type Row struct {
 // or a path beforehand. A line break in one continues the row on the next line.
 var (
 	fixedFields = []string{
-		"pid", "start_time", "pane_id", "pane_pid", "session_id", "window_index", "window_id",
+		"pane_id", "pane_pid", "session_id", "window_index", "window_id",
 		"pane_active", "session_attached", "pane_dead", "pane_dead_status", "pane_dead_signal",
 		"pane_dead_time", "pane_width", "pane_height", "alternate_on", "window_activity",
 	}
@@ -125,7 +124,6 @@ func parseRow(line, nonce string, caps Caps) (Row, error) {
 	}
 	f := fieldReader{values: head}
 	var r Row
-	r.Epoch = epochOf(f.digits("pid"), f.digits("start_time"))
 	r.ID = engine.PaneID(f.next())
 	pid := f.next()
 	r.SessionID = f.next()
@@ -145,9 +143,6 @@ func parseRow(line, nonce string, caps Caps) (Row, error) {
 	r.Activity = f.time()
 	if !isID(string(r.ID), "%") {
 		f.fail("pane id", string(r.ID))
-	}
-	if !isEpoch(string(r.Epoch)) {
-		f.fail("server epoch", string(r.Epoch))
 	}
 	if f.err != nil {
 		return Row{}, fmt.Errorf("row of pane %q: %w", clip(string(r.ID), 20), f.err)

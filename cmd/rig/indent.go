@@ -1,6 +1,9 @@
 package main
 
-import "io"
+import (
+	"bytes"
+	"io"
+)
 
 // indenter writes the compact JSON that it is given with a line for each member,
 // indented by two blanks, as [json.Indent] would: without parsing it anew, and
@@ -16,24 +19,15 @@ const indentChunk = 32 << 10
 
 // Write takes a whole document, the line end behind it included.
 func (t *indenter) Write(doc []byte) (int, error) {
-	inString, from := false, 0
+	from := 0
 	for i := 0; i < len(doc); i++ {
 		c := doc[i]
-		if inString {
-			switch c {
-			case '\\':
-				i++
-			case '"':
-				inString = false
-			}
-			continue
-		}
-		if c != '"' && c != '{' && c != '[' && c != '}' && c != ']' && c != ',' && c != ':' {
+		if !structural[c] {
 			continue
 		}
 		switch c {
 		case '"':
-			inString = true
+			i += stringEnd(doc[i+1:]) + 1
 			continue
 		case '{', '[':
 			if i+1 < len(doc) && (doc[i+1] == '}' || doc[i+1] == ']') {
@@ -59,6 +53,28 @@ func (t *indenter) Write(doc []byte) (int, error) {
 	}
 	t.buf = append(t.buf, doc[from:]...)
 	return len(doc), t.flush()
+}
+
+// structural are the bytes that mean something outside of a string.
+var structural = [256]bool{'"': true, '{': true, '[': true, '}': true, ']': true, ',': true, ':': true}
+
+// stringEnd is where the quote stands that ends a string: one that an even number of
+// backslashes precedes.
+func stringEnd(s []byte) int {
+	for at := 0; ; at++ {
+		n := bytes.IndexByte(s[at:], '"')
+		if n < 0 {
+			return len(s)
+		}
+		at += n
+		from := at
+		for from > 0 && s[from-1] == '\\' {
+			from--
+		}
+		if (at-from)%2 == 0 {
+			return at
+		}
+	}
 }
 
 // line begins a new line.
