@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -323,6 +324,10 @@ func TestCutOffHandover(t *testing.T) {
 			}
 			if n := b.leases(); n != 0 {
 				t.Errorf("%d leases are left", n)
+			}
+			_, steps, err := b.e.Operation(context.Background(), op)
+			if err != nil || slices.ContainsFunc(steps, func(s engine.OperationStep) bool { return s.State == engine.StepStarted }) {
+				t.Errorf("a step of what is closed still runs: %+v %v", steps, err)
 			}
 		})
 	}

@@ -132,21 +132,29 @@ func (e *Engine) ProbeOperation(ctx context.Context, opID string) ([]Probed, err
 	out := make([]Probed, 0, len(steps))
 	for _, st := range steps {
 		p := Probed{Step: st.StepID, Title: st.Title, Seat: st.Seat, State: st.State}
-		if x := e.steps[st.Kind]; st.State == StepStarted && x.probe != nil {
-			var perr error
-			if p.State, perr = x.probe(ctx, r, byID[st.StepID]); perr != nil {
-				p.State, p.Why = StepUnknown, perr.Error()
-			}
-		} else if st.State == StepStarted && x.commit != nil {
-			p.State, p.Why = StepPending, "its transaction did not commit"
-		} else if st.State == StepStarted && st.Effect == EffectNone {
-			p.State, p.Why = StepPending, "it changes nothing"
-		} else if st.State == StepStarted {
-			p.State, p.Why = StepUnknown, "nothing tells whether it happened"
+		if st.State == StepStarted {
+			p.State, p.Why = r.probe(ctx, byID[st.StepID], st)
 		}
 		out = append(out, p)
 	}
 	return out, nil
+}
+
+// probe says how far a step came that was under way when its process ended.
+func (r *run) probe(ctx context.Context, s Step, st OperationStep) (state StepState, why string) {
+	switch x := r.e.steps[st.Kind]; {
+	case x.probe != nil:
+		state, err := x.probe(ctx, r, s)
+		if err != nil {
+			return StepUnknown, err.Error()
+		}
+		return state, ""
+	case x.commit != nil:
+		return StepPending, "its transaction did not commit"
+	case st.Effect == EffectNone:
+		return StepPending, "it changes nothing"
+	}
+	return StepUnknown, "nothing tells whether it happened"
 }
 
 // Rollback undoes what a cut-off operation did before its commit, unit by unit.

@@ -218,6 +218,7 @@ func (r *run) unwind(ctx context.Context, steps []Step) {
 		s := steps[i]
 		x := r.e.steps[s.Kind]
 		if x.undo == nil {
+			r.leaveOff(ctx, s)
 			continue
 		}
 		state := StepUndone
@@ -230,6 +231,26 @@ func (r *run) unwind(ctx context.Context, steps []Step) {
 			r.e.d.Log.Error("journal", "op", r.op.ID, "step", s.ID, "err", jerr)
 		}
 		r.tell()
+	}
+}
+
+// leaveOff closes the entry of a step that nobody undoes and that was under way when its
+// process ended, so that what is closed never reads as running.
+func (r *run) leaveOff(ctx context.Context, s Step) {
+	st := r.journal[r.index[s.ID]]
+	if st.State != StepStarted {
+		return
+	}
+	var said error
+	state, why := r.probe(ctx, s, st)
+	switch state {
+	case StepPending, StepUndone:
+		state = StepSkipped
+	case StepUnknown:
+		said = Errorf(CodeCancelled, "cut off: %s", why)
+	}
+	if err := r.note(ctx, s, state, nil, said); err != nil {
+		r.e.d.Log.Error("journal", "op", r.op.ID, "step", s.ID, "err", err)
 	}
 }
 
