@@ -79,7 +79,7 @@ type builder struct {
 func newBuilder(in *FleetInput) *builder {
 	b := &builder{
 		in: in, work: map[string]WorkCount{},
-		usage: map[string]StoredUsage{}, edges: map[string][]EdgeView{}, opBySeat: map[string]Operation{}, acks: map[string]Ack{},
+		usage: map[string]StoredUsage{}, edges: map[string][]EdgeView{}, acks: map[string]Ack{},
 		panes: make(map[PaneID]Pane, len(in.Inv.Panes)),
 	}
 	if in.world != nil {
@@ -105,15 +105,7 @@ func newBuilder(in *FleetInput) *builder {
 		b.edges[e.From] = append(b.edges[e.From], EdgeView{Kind: e.Kind, Seat: b.w.address(to), Out: true})
 		b.edges[e.To] = append(b.edges[e.To], EdgeView{Kind: e.Kind, Seat: b.w.address(from)})
 	}
-	open := map[string]Operation{}
-	for _, op := range in.Record.Open {
-		open[op.ID] = op
-	}
-	for _, l := range in.Record.Leases {
-		if op, ok := open[l.OpID]; ok && len(l.Key) > 5 && l.Key[:5] == "seat:" {
-			b.opBySeat[l.Key[5:]] = op
-		}
-	}
+	b.opBySeat = opsBySeat(in.Record)
 	b.ops = b.opViews
 	return b
 }
@@ -261,7 +253,7 @@ func (b *builder) judge(v *SeatView, s Seat, last Session) {
 			v.Activity = noReading("not read yet")
 			return
 		}
-		v.Activity, v.Since = b.frozen(s, act), b.in.Since[s.ID]
+		v.Activity, v.Since = frozen(b.opBySeat[s.ID], b.in.Dead, act), b.in.Since[s.ID]
 		if act.State == ActivityExited {
 			v.Life, v.LifeWhy = LifeDead, act.Why
 		}
@@ -280,16 +272,29 @@ func (b *builder) judge(v *SeatView, s Seat, last Session) {
 	}
 }
 
+// opsBySeat names the open operation that holds a seat.
+func opsBySeat(rec *Record) map[string]Operation {
+	open, held := map[string]Operation{}, map[string]Operation{}
+	for _, op := range rec.Open {
+		open[op.ID] = op
+	}
+	for _, l := range rec.Leases {
+		if op, ok := open[l.OpID]; ok && len(l.Key) > 5 && l.Key[:5] == "seat:" {
+			held[l.Key[5:]] = op
+		}
+	}
+	return held
+}
+
 // frozen says of an occupant that an operation of ours has stopped who stopped it: to
 // let it go on by hand, as one would else be told, could set two agents to work in one
-// directory.
-func (b *builder) frozen(s Seat, act Activity) Activity {
-	op, held := b.opBySeat[s.ID]
-	if act.Code != CodeSuspended || !held {
+// directory. op is what holds the seat, empty for nothing; dead are those cut off.
+func frozen(op Operation, dead map[string]bool, act Activity) Activity {
+	if act.Code != CodeSuspended || op.ID == "" {
 		return act
 	}
 	act.Rule += ", under an operation"
-	if b.in.Dead[op.ID] {
+	if dead[op.ID] {
 		act.Why = fmt.Sprintf("stopped by %s that was cut off half-way: `rig op show %s`", Articled(string(op.Verb)), op.ID)
 		return act
 	}

@@ -191,14 +191,15 @@ func (o *observer) judge(ctx context.Context, all bool) bool {
 	o.capture(ctx, probes)
 	read := make([]reading, len(probes))
 	o.each(len(probes), func(i int) { read[i] = o.read(ctx, probes[i], w.bindings[probes[i].Seat.ID]) })
-	changed := false
+	changed, held := false, opsBySeat(o.rec)
 	for i, p := range probes {
 		r := &read[i]
 		if r.rt == nil {
 			continue
 		}
 		old, had := o.activity[p.Seat.ID]
-		o.tape.looked(p, old, r.activity, had, o.looked[p.Seat.ID])
+		by := held[p.Seat.ID] // what a picture says of one whom an operation stopped, the recorder says too
+		o.tape.looked(p, frozen(by, o.dead, old), frozen(by, o.dead, r.activity), had, o.looked[p.Seat.ID])
 		changed = o.keep(p, r.activity, r.usage, now) || changed
 		o.watchCompaction(ctx, r.rt, p)
 		changed = o.keepIdentity(p.Seat.ID, r.identity) || changed

@@ -55,7 +55,7 @@ func (t *tape) looked(p *Probe, old, act Activity, had bool, lookedAt time.Time)
 		SeatID: p.Seat.ID, Generation: p.Seat.Generation, At: p.Now, From: old.State, To: act.State, Why: act.Why, Source: act.Source,
 		Cols: p.Pane.Width, Rows: p.Pane.Height, Moment: ShotAfter, Lines: p.Screen,
 	}
-	if old.State == act.State && old.Code == act.Code {
+	if old.State == act.State && (old.Code == act.Code || act.State == ActivityBusy) { // there is one way of being busy
 		t.settle(s)
 		return
 	}

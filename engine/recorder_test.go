@@ -24,3 +24,33 @@ func TestAnEndIsRecordedOnce(t *testing.T) {
 		t.Errorf("%+v", kept)
 	}
 }
+
+// An incumbent that an operation stops and lets go on has not changed what it does, and
+// one whose operation was cut off waits.
+func TestAFrozenIncumbentIsNotRecordedAsWaiting(t *testing.T) {
+	var kept shotList
+	e := &Engine{d: Deps{Recorder: &kept}}
+	tp, at := e.newTape(), time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	busy := Activity{Reading: Reading{State: ActivityBusy}}
+	stopped := Activity{Reading: Reading{State: ActivityWaiting, Code: CodeSuspended, Why: "the client is stopped"}}
+	op := Operation{ID: "op-1", Verb: VerbHandover}
+	rec := &Record{Open: []Operation{op}, Leases: []Lease{{Key: "seat:s", OpID: "op-1"}, {Key: "seat:z", OpID: "op-2"}}}
+	if held := opsBySeat(rec); len(held) != 1 || held["s"].ID != "op-1" {
+		t.Fatalf("%+v", held)
+	}
+	look := func(by Operation, dead map[string]bool, old, act Activity) {
+		at = at.Add(time.Second)
+		p := &Probe{Seat: Seat{ID: "s"}, Now: at, Screen: []string{"working ", at.String()}}
+		tp.looked(p, frozen(by, dead, old), frozen(by, dead, act), true, at)
+	}
+	look(op, nil, busy, stopped)
+	look(op, nil, stopped, busy)
+	if len(kept) != 0 {
+		t.Errorf("a handover under way: %+v", kept)
+	}
+	look(op, map[string]bool{"op-1": true}, busy, stopped)
+	look(Operation{}, nil, stopped, busy)
+	if len(kept) != 2 || kept[0].To != ActivityWaiting || kept[1].From != ActivityWaiting {
+		t.Errorf("a handover that was cut off: %+v", kept)
+	}
+}
