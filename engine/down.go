@@ -44,7 +44,7 @@ func planDown(_ context.Context, e *Engine, w *world, p *Plan) error {
 		p.Phases = append([]Phase{{
 			ID: "snapshot", Unit: "snapshot", Title: "Keep what is there",
 			Steps: []Step{{
-				ID: "rig/snapshot", Kind: StepSnapshot, Effect: EffectNone, Args: map[string]string{"rig_id": rig.ID, "kind": "auto-pre-down"},
+				ID: "rig/snapshot", Kind: StepSnapshot, Effect: EffectNone, Args: map[string]string{"rig_id": rig.ID, "kind": SnapshotPreDown},
 				Title: "save a snapshot (a failure is reported and does not stop the teardown)",
 			}},
 		}}, p.Phases...)

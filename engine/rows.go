@@ -179,6 +179,7 @@ func commitRigDeleted(_ context.Context, r *run, s Step, tx Tx) (Evidence, error
 	if err := tx.DeleteRig(rig.ID); err != nil {
 		return nil, err
 	}
+	r.addExtra("note", "the rig is forgotten; its history and its snapshots stay")
 	return r.rigEvent(tx, "rig.deleted", rig, Evidence{"seats": strings.Join(names, " ")})
 }
 

@@ -64,6 +64,9 @@ func doSnapshot(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if row.Status != SnapshotComplete && row.Kind != SnapshotPreRestore {
 		r.warn("the snapshot is " + row.Status + ": " + row.Note)
 	}
+	if row.Kind != SnapshotPreRestore { // a restore's receipt names the one it restores from
+		r.addExtra("snapshot", snapshotExtra(row))
+	}
 	return Evidence{"snapshot_id": row.ID, "status": row.Status, "note": row.Note}, nil
 }
 
@@ -78,6 +81,11 @@ func (r *run) putSnapshot(tx Tx, row SnapshotRow) error {
 	}
 	_, err = r.rigEvent(tx, "snapshot.created", rig, snapshotEvidence(row))
 	return err
+}
+
+// snapshotExtra is how a receipt names a snapshot that was saved.
+func snapshotExtra(row SnapshotRow) map[string]any {
+	return map[string]any{"id": row.ID, "kind": row.Kind, "status": row.Status, "note": row.Note, "created_at": row.CreatedAt}
 }
 
 func snapshotEvidence(row SnapshotRow) Evidence {

@@ -100,14 +100,14 @@ func commitSnapshot(_ context.Context, r *run, _ Step, tx Tx) (Evidence, error) 
 	if err := r.putSnapshot(tx, row); err != nil {
 		return nil, err
 	}
-	r.addExtra("snapshot", map[string]any{"id": row.ID, "kind": row.Kind, "status": row.Status, "note": row.Note, "created_at": row.CreatedAt})
+	r.addExtra("snapshot", snapshotExtra(row))
 	return snapshotEvidence(row), nil
 }
 
 // judgeSnapshot makes the receipt of a snapshot without sight of tmux unclean.
 func (r *run) judgeSnapshot(rec *Receipt) {
 	got, ok := rec.Extra["snapshot"].(map[string]any)
-	if !ok || got["status"] == SnapshotComplete {
+	if !ok || got["status"] == SnapshotComplete || r.plan.Verb != VerbSnapshot {
 		return
 	}
 	note, _ := got["note"].(string)

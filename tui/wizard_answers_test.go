@@ -208,3 +208,22 @@ func TestARigOnRecordHidesTheStarterOfItsName(t *testing.T) {
 	d.has("three shells")
 	d.hasNot("a starter of that name")
 }
+
+// Whoever launches one seat types that seat's name, not its rig's.
+func TestWhatIsTypedNamesTheSeatThatIsLaunched(t *testing.T) {
+	plan := func(seats ...string) *engine.Plan {
+		p := &engine.Plan{
+			Verb: engine.VerbLaunch, Target: "shop", Request: engine.Request{Args: args(engine.LaunchArgs{Seats: seats})},
+			Phases: []engine.Phase{{}},
+		}
+		for _, s := range []string{"dev-qa@shop", "dev-impl@shop"}[:max(len(seats), 1)] {
+			p.Phases[0].Steps = append(p.Phases[0].Steps, engine.Step{Seat: s, Kind: engine.StepReap, Effect: engine.EffectOneWay})
+		}
+		return p
+	}
+	for want, p := range map[string]*engine.Plan{"dev-qa@shop": plan("dev.qa"), "shop": plan(), "shop ": plan("dev.qa", "dev.impl")} {
+		if got := (&wizard{plans: []*engine.Plan{p}}).nameNeeded(); got != strings.TrimSpace(want) {
+			t.Errorf("it asks for %q, not %q", got, want)
+		}
+	}
+}

@@ -306,19 +306,26 @@ func (w *wizard) nameNeeded() string {
 	if len(seatsOf(p)) < manySeats && !oneWay(p) {
 		return ""
 	}
-	return clean(cmp.Or(podOf(p), p.Target))
+	return clean(cmp.Or(partOf(p), p.Target))
 }
 
-// podOf is the pod that a plan takes out of its target; "" for other plans.
-func podOf(p *engine.Plan) string {
-	if p.Verb != engine.VerbShrink {
-		return ""
+// partOf is the part of its target that a plan is about: the pod that it takes out, the
+// one seat that it launches; "" for other plans, and where the arguments cannot be read:
+// the name of the rig is asked for then.
+func partOf(p *engine.Plan) string {
+	switch p.Verb {
+	case engine.VerbShrink:
+		if a, err := engine.DecodeArgs[engine.ShrinkArgs](p.Request); err == nil {
+			return a.Pod
+		}
+	case engine.VerbLaunch:
+		seats := seatsOf(p)
+		if a, err := engine.DecodeArgs[engine.LaunchArgs](p.Request); err == nil && len(a.Seats) == 1 && len(seats) == 1 {
+			return seats[0]
+		}
+	default:
 	}
-	a, err := engine.DecodeArgs[engine.ShrinkArgs](p.Request)
-	if err != nil {
-		return "" // the name of the rig is asked for instead
-	}
-	return a.Pod
+	return ""
 }
 
 // manySeats is from how many seats on a plan asks for a name.

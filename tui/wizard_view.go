@@ -199,8 +199,12 @@ func (w *wizard) question(m *Model, cols int) []string {
 	what := ""
 	if len(w.plans) == 1 {
 		what = string(w.plans[0].Verb) + " " + clean(w.plans[0].Target)
-		if pod := podOf(w.plans[0]); pod != "" {
-			what += ": pod " + clean(pod) + " with all its seats"
+		switch part := partOf(w.plans[0]); {
+		case part == "":
+		case w.plans[0].Verb == engine.VerbShrink:
+			what += ": pod " + clean(part) + " with all its seats"
+		default:
+			what += ": " + clean(part)
 		}
 	}
 	if len(w.plans) > 1 {

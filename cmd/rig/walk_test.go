@@ -43,7 +43,7 @@ func TestWalkingPath(t *testing.T) {
 	})
 	w.refuse("no_client", 1, "seat", "switch-client", "dev.a")
 	w.refuse("rig_name_running", 1, "up", spec)
-	w.must("down", "walk")
+	has(t, w.must("down", "walk"), "snapshot ", "complete")
 	w.into(&ps, "ps")
 	if ps.Rigs[0].Life != "stopped" || len(ps.Attention) != 0 {
 		t.Errorf("after down: %+v", ps)
@@ -53,7 +53,7 @@ func TestWalkingPath(t *testing.T) {
 	if s := w.seat("dev-b@walk"); s.Life != "running" || s.Generation != 2 || s.Continuity != "fresh-primed" {
 		t.Errorf("after up by name: %+v", s)
 	}
-	w.must("down", "walk", "--delete")
+	has(t, w.must("down", "walk", "--delete"), "snapshot ", "complete", "the rig is forgotten; its history and its snapshots stay")
 	w.into(&ps, "ps")
 	if len(ps.Rigs) != 0 {
 		t.Errorf("after delete: %+v", ps)
