@@ -7,9 +7,9 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// age gives the time since at in coarse steps, so that a picture in which
-// nothing happens is not redrawn: now, 1m, 5m, 10m, 30m, 1h … 23h, 1d … 13d, 2w … 99w, 2y. A time
-// that is not known is "?", one in the future "now".
+// age gives the whole units of the time since at, so that a picture in which nothing
+// happens is redrawn once a minute at most: now, 1m … 59m, 1h … 23h, 1d … 13d, 2w … 99w,
+// 2y. A time that is not known is "?", one in the future "now".
 func age(now, at time.Time) string {
 	if at.IsZero() || now.IsZero() {
 		return "?"
@@ -18,14 +18,8 @@ func age(now, at time.Time) string {
 	switch {
 	case d < time.Minute:
 		return "now"
-	case d < 5*time.Minute:
-		return "1m"
-	case d < 10*time.Minute:
-		return "5m"
-	case d < 30*time.Minute:
-		return "10m"
 	case d < time.Hour:
-		return "30m"
+		return itoa(int(d.Minutes())) + "m"
 	case d < 24*time.Hour:
 		return itoa(int(d.Hours())) + "h"
 	}

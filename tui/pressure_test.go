@@ -95,9 +95,9 @@ func TestOneShareOnEveryScreen(t *testing.T) {
 		d.has("88%")
 	}
 	d.keys("4")
-	d.has("88% ████████│░ 1m")
+	d.has("88% ████████│░ 2m")
 	d.keys("1", "tab")
-	d.has("88%", "statusline, 1m ago")
+	d.has("88%", "statusline, 2m ago")
 }
 
 // Pictures that come thick and fast make one request a second, and none is lost.

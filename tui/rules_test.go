@@ -125,7 +125,7 @@ func TestElapsed(t *testing.T) {
 	}
 }
 
-func TestAgesGoInSteps(t *testing.T) {
+func TestAges(t *testing.T) {
 	now := tuitest.Start()
 	cases := []struct {
 		ago  time.Duration
@@ -135,10 +135,10 @@ func TestAgesGoInSteps(t *testing.T) {
 		{0, "now"},
 		{59 * time.Second, "now"},
 		{time.Minute, "1m"},
-		{299 * time.Second, "1m"},
+		{299 * time.Second, "4m"},
 		{5 * time.Minute, "5m"},
-		{29 * time.Minute, "10m"},
-		{45 * time.Minute, "30m"},
+		{29 * time.Minute, "29m"},
+		{60*time.Minute - time.Second, "59m"},
 		{time.Hour, "1h"},
 		{23*time.Hour + 59*time.Minute, "23h"},
 		{24 * time.Hour, "1d"},
