@@ -272,3 +272,37 @@ func TestEscNeverQuitsAndQLeavesFromTheRoot(t *testing.T) {
 		t.Error("q at the root does not quit")
 	}
 }
+
+// The seat under the cursor stays under it from one list of seats to the next; the way
+// back finds each screen as it was left.
+func TestTheCursorStaysOnItsSeat(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	at := func() string {
+		if s := d.m.here().seat; s != nil {
+			return s.Address
+		}
+		return ""
+	}
+	first := at()
+	d.keys("j", "j")
+	chosen := at()
+	if chosen == "" || chosen == first {
+		t.Fatalf("from %q to %q", first, chosen)
+	}
+	for _, key := range []string{"4", "1", "5", "4", "1"} {
+		d.keys(key)
+		if got := at(); got != chosen {
+			t.Errorf("after %s the cursor is on %q, not on %q", key, got, chosen)
+		}
+	}
+	d.keys("3", "j")
+	chosen = at()
+	d.keys("1")
+	if got := at(); got != chosen {
+		t.Errorf("from Pressure the cursor comes to %q, not to %q", got, chosen)
+	}
+	d.keys("2")
+	if it := d.m.here().item; it == nil || it != &d.m.fleet.Attention[0] && it.Key != d.m.fleet.Attention[0].Key {
+		t.Errorf("attention begins with %+v", it)
+	}
+}

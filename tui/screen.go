@@ -113,8 +113,23 @@ func (m *Model) show(id screenID) tea.Cmd {
 		m.trail = m.trail[1:]
 	}
 	m.cur, m.typing = id, nil
-	return m.renew(id)
+	cmd := m.renew(id)
+	if to, lists := m.screens[id].(seatLister); lists && s.seat != nil {
+		to.meet(s.seat.ID)
+	}
+	return cmd
 }
+
+// seatLister is a screen of the seats in their order: whoever comes to it finds the cursor
+// on the seat that was under it before. Attention and Pressure are none: what is heaviest
+// or fullest is first there, whoever it is.
+type seatLister interface {
+	// meet puts the cursor on a seat that is in sight, and leaves it where it is otherwise.
+	meet(seatID string)
+}
+
+func (s *fleetScreen) meet(seatID string) { s.list.to("seat/" + seatID) }
+func (s *wallScreen) meet(seatID string)  { s.list.to(seatID) }
 
 // remember drops a screen from the way back, so that going in circles does not
 // make the way longer.
