@@ -95,7 +95,7 @@ func allThere(out string, err error, nonce string, n int) bool {
 	if !errors.As(err, &te) {
 		return failed == 0
 	}
-	return te.ctx != nil || failed == strings.Count(te.stderr, "\n")+1
+	return te.ctx != nil || te.stderr != "" && failed == strings.Count(te.stderr, "\n")+1
 }
 
 // readBatch reads what a batch printed and how it ended.

@@ -120,8 +120,8 @@ func TestDirectWithAStranger(t *testing.T) {
 		"half an answer":      appendFrame(open, msgWrite, word(1), []byte("text")),
 		"text without stream": appendFrame(nil, msgWrite, word(4), []byte("text")),
 		"another descriptor":  appendFrame(appendFrame(nil, msgWriteOpen, word(1), word(7), word(0)), msgWrite, word(1), []byte("text")),
-		"a file to write":     appendFrame(nil, msgWriteOpen, word(1), word(streamOut), word(0), []byte("/etc/passwd\x00")),
-		"a file to read":      appendFrame(nil, 300, word(1), word(0), []byte("-\x00")),
+		"a file to write":     append(appendFrame(nil, msgWriteOpen, word(1), word(streamOut), word(0), []byte("/etc/passwd\x00")), exit...),
+		"a file to read":      append(appendFrame(nil, 300, word(1), word(0), []byte("-\x00")), exit...),
 		"a short message":     appendFrame(nil, msgWrite, []byte{1}),
 	} {
 		r := answering(t, says, true)
@@ -139,6 +139,28 @@ func TestDirectWithAStranger(t *testing.T) {
 	var te *tmuxError
 	if _, err := answering(t, open, false).direct(ctx, [][]string{{"list-panes"}}); !errors.As(err, &te) || te.ctx == nil {
 		t.Errorf("a server that hangs: %v", err)
+	}
+}
+
+// An answer that is not all there is no answer, whether the server calls it a success or a
+// failure of its own.
+func TestHalfAnAnswerIsNone(t *testing.T) {
+	t.Parallel()
+	for name, says := range map[string][]byte{
+		"success": appendFrame(nil, msgExit, word(0)),
+		"failure": appendFrame(nil, msgExit, word(1)),
+		"two failures for one command": appendFrame(appendFrame(appendFrame(nil, msgWriteOpen, word(2), word(streamErr), word(0)),
+			msgWrite, word(2), []byte("can't find pane: %1\nno space for new pane\n")), msgExit, word(1)),
+	} {
+		r := answering(t, says, true)
+		m, err := New(Options{Socket: r.socket, Program: r.bin})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The program is asked next, and there is none.
+		if res, err := m.Capture(context.Background(), []engine.CaptureRequest{{Pane: "%1"}}); engine.CodeOf(err) != engine.CodeUnavailable {
+			t.Errorf("%s: %+v, %v", name, res, err)
+		}
 	}
 }
 

@@ -262,6 +262,16 @@ var mutants = []mutant{
 
 	// The guard in the tmux server.
 	{
+		"half an answer is none", "tmuxctl/batch.go",
+		"if !errors.Is(err, errNotAsked) && allThere(", "if !errors.Is(err, errNotAsked) || allThere(",
+		"./tmuxctl", "TestHalfAnAnswerIsNone",
+	},
+	{
+		"a server's file is not served", "tmuxctl/direct.go",
+		"if len(body) < 12 || len(bytes.Trim(body[12:], \"-\\x00\")) > 0 {", "if len(body) < 12 {",
+		"./tmuxctl", "TestDirectWithAStranger",
+	},
+	{
 		"a pane of another seat is left alone", "tmuxctl/guard.go",
 		`	add("#{@rig_seat}", g.Seat)`, "",
 		"./tmuxctl", "TestGuardFacts",
@@ -321,6 +331,11 @@ var mutants = []mutant{
 		"a recap that is not recorded is taken back", "engine/recap.go",
 		"StepRecapWrite: {do: doRecapWrite, undo: undoRecapWrite, probe: probeRecapWrite},", "StepRecapWrite: {do: doRecapWrite, probe: probeRecapWrite},",
 		engineTests, "TestARecapThatIsNotRecordedIsNotThere",
+	},
+	{
+		"what is closed no longer runs", "engine/units.go",
+		"if st.State != StepStarted {\n\t\treturn\n\t}\n\tvar said error", "if st.State != StepStarted || true {\n\t\treturn\n\t}\n\tvar said error",
+		engineTests, "TestCutOffHandover",
 	},
 	// What is learned late.
 	{
