@@ -31,7 +31,9 @@ func commitHandover(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) 
 	if err != nil {
 		return nil, err
 	}
-	delivered := r.saw("arrive")["delivered"] == true
+	// What was delivered is context only where something was kept for the seat.
+	packet := r.saw("packet")
+	delivered := r.saw("arrive")["delivered"] == true && packet.Str("empty_reason") == ""
 	l.session.Continuity = st.Good
 	if err := r.writeOccupant(tx, st, l); err != nil {
 		return nil, err
@@ -58,7 +60,7 @@ func commitHandover(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) 
 		"source": src.Mode, "previous_occupant": previous, "current_occupant": occupantName(s.Seat, seat.Generation),
 		"generation": seat.Generation, "continuity_outcome": string(st.Good), "binding_outcome": string(BindingHandedOver),
 		"context_delivered": delivered, "ready": l.readiness.Why, "identity": l.identity.Why, "session_id": l.session.ID,
-		"pane": string(l.ref.Pane), "token": l.session.Token.String(), "packet": r.saw("packet"),
+		"pane": string(l.ref.Pane), "token": l.session.Token.String(), "packet": packet,
 	}
 	if st.Source != src.Mode { // what it was forked or rebuilt from
 		ev["source_of"] = st.Source

@@ -93,7 +93,7 @@ const (
 func receiptWord(s engine.SeatReceipt) string {
 	word := string(s.Outcome)
 	if s.Action == actionHandedOver || s.Action == actionAdopted {
-		word = continuityWord(s.Outcome, s.ContextDelivered && packetOf(s).Empty == "")
+		word = continuityWord(s.Outcome, s.ContextDelivered)
 		if s.Outcome == engine.ContinuityRebuilt && packetOf(s).Empty != "" {
 			word = string(s.Outcome) // the lines below say what it lacks
 		}

@@ -61,6 +61,8 @@ func TestAHandoverSaysWhatTheSuccessorKnows(t *testing.T) {
 	out = hand("dev.new", "rebuild")
 	has(t, out, "rebuilt (handed_over)", "gap: RECAP.md was never written", "gap: LEARNED.md was never written", "nothing primes the successor: the seat has neither")
 	hasNot(t, out, "context delivered")
+	status := w.must("seat", "status", "dev.new")
+	has(t, status, "rebuilt, no context delivered")
 
 	out = hand("dev.sh", "fresh")
 	has(t, out, "dev-sh@say  fresh, no context delivered (handed_over)")
