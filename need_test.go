@@ -236,8 +236,9 @@ for p in tmux cc pgrep; do printf '#!/usr/bin/env bash\necho "%s"\n' >%[2]s/$p; 
 	}
 }
 
-// TestTheGoThatIsFetchedIsNewEnough: .ci/go fetches at least what go.mod asks for, on every platform of a release.
-func TestTheGoThatIsFetchedIsNewEnough(t *testing.T) {
+// TestTheGoThatIsFetchedIsTheToolchain: .ci/go fetches what releases are built with, on every platform of one, and go.mod
+// asks for nothing newer.
+func TestTheGoThatIsFetchedIsTheToolchain(t *testing.T) {
 	t.Parallel()
 	v, sums := pinned(t)
 	mod, err := os.ReadFile("go.mod")
@@ -247,6 +248,9 @@ func TestTheGoThatIsFetchedIsNewEnough(t *testing.T) {
 	asked := regexp.MustCompile(`(?m)^go (\S+)$`).FindStringSubmatch(string(mod))
 	if asked == nil || version.Compare("go"+v, "go"+asked[1]) < 0 {
 		t.Errorf(".ci/go fetches %s, go.mod asks for %v", v, asked)
+	}
+	if named := regexp.MustCompile(`(?m)^toolchain (\S+)$`).FindStringSubmatch(string(mod)); named == nil || named[1] != "go"+v {
+		t.Errorf(".ci/go fetches %s, go.mod names the toolchain %v", v, named)
 	}
 	for _, platform := range []string{"linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64"} {
 		if sums[platform] == "" {
