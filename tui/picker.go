@@ -207,13 +207,6 @@ func (p *picker) rows(w, h int) int {
 	return max(h-2, 1)
 }
 
-// anchor is the line of the upper border: the box keeps its place while its list
-// grows and shrinks under what is typed.
-func (p *picker) anchor(cols, rows int) int {
-	_, h := p.size(cols, rows)
-	return max((rows-h)/2, 0)
-}
-
 func (p *picker) view(m *Model, cols, rows int) []string {
 	w, h := p.size(cols, rows)
 	inner := w - 4

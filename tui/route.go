@@ -17,6 +17,9 @@ type overlay interface {
 	// update takes answers of commands.
 	update(m *Model, msg tea.Msg) tea.Cmd
 	move(m *Model, d move) tea.Cmd
+	// size is the most that the dialog takes of a screen of cols by rows. Its place
+	// follows from that alone.
+	size(cols, rows int) (w, h int)
 	// view draws the framed dialog for a screen of cols by rows; every line is
 	// equally wide.
 	view(m *Model, cols, rows int) []string

@@ -130,8 +130,10 @@ func (m *Model) sendNow() tea.Cmd {
 	}
 }
 
+func (s *sender) size(cols, rows int) (int, int) { return dialogSize(78, 10, cols, rows) }
+
 func (s *sender) view(m *Model, cols, rows int) []string {
-	w, h := dialogSize(78, 10, cols, rows)
+	w, h := s.size(cols, rows)
 	inner := w - 4
 	seat := m.seats[s.seat]
 	var lines []string
