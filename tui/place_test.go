@@ -84,6 +84,40 @@ func TestADialogKeepsItsPlaceWhileItsContentChanges(t *testing.T) {
 	}
 }
 
+// While its questions are answered and the plan is made, a wizard only grows.
+func TestTheQuestionsOfAWizardOnlyGrow(t *testing.T) {
+	for _, s := range sizes {
+		d := scene(t, tuitest.Fleet(7), s.w, s.h, options())
+		tall := func() int { return len(d.m.top().view(d.m, d.m.w, d.m.h-1)) }
+		for _, open := range []string{"U", "H", "W"} {
+			d.keys(open)
+			was := tall()
+			for _, k := range []string{"dev", "zzz", "ctrl+u", "tab", "tab", "shift+tab", "down"} {
+				d.keys(k)
+				if now := tall(); now < was {
+					t.Errorf("%dx%d, %s: %q made it %d lines high after %d:\n%s", s.w, s.h, open, k, now, was, d.text())
+				}
+				was = tall()
+			}
+			d.hold = true
+			d.m.wizard().plan(d.m)
+			if now := tall(); now < was {
+				t.Errorf("%dx%d, %s: planning made it %d lines high after %d:\n%s", s.w, s.h, open, now, was, d.text())
+			}
+			d.hold = false
+			d.m.overlays = nil
+		}
+		d.keys("U")
+		d.size(200, 50)
+		d.size(s.w, s.h)
+		fresh := scene(t, tuitest.Fleet(7), s.w, s.h, options())
+		fresh.keys("U")
+		if d.text() != fresh.text() {
+			t.Errorf("%dx%d: after a resize it is not as when it is opened:\n%s", s.w, s.h, d.text())
+		}
+	}
+}
+
 // A dialog has one place for each size of the terminal, however that came about.
 func TestAResizeBringsADialogBackToItsPlace(t *testing.T) {
 	d := scene(t, tuitest.Fleet(7), 120, 40, options())
