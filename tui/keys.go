@@ -96,6 +96,17 @@ func (a *action) why(m *Model) string {
 	return a.disabled(m)
 }
 
+// screens names the screens on which the action is valid.
+func (a *action) screens() string {
+	var on []string
+	for _, s := range screenList() {
+		if s.in&a.in != 0 {
+			on = append(on, s.name)
+		}
+	}
+	return strings.Join(on, ", ")
+}
+
 // key is the first key of the action as a person reads it.
 func (a *action) key() string {
 	if len(a.keys) == 0 {

@@ -95,13 +95,7 @@ func (m *Model) notHere(key string) tea.Cmd {
 	if a == nil {
 		return nil
 	}
-	var on []string
-	for _, s := range screenList() {
-		if s.in&a.in != 0 {
-			on = append(on, s.name)
-		}
-	}
-	return m.say(toneNeed, false, keyWord(key)+" ("+strings.ToLower(a.text(m))+") is a key of "+strings.Join(on, ", "))
+	return m.say(toneNeed, false, keyWord(key)+" ("+strings.ToLower(a.text(m))+") is a key of "+a.screens())
 }
 
 func (m *Model) onText(top overlay, k tea.KeyPressMsg) tea.Cmd {
