@@ -33,6 +33,10 @@ func (m *Model) footer() string {
 		rw += width(s.text)
 	}
 	room := m.w - rw
+	if rw > 0 {
+		right, rw = append([]seg{{toneText, " "}}, right...), rw+1
+		room--
+	}
 	switch {
 	case m.typing != nil && m.top() == nil && m.toast.text == "":
 		label := " filter: "
@@ -48,16 +52,15 @@ func (m *Model) footer() string {
 func (m *Model) keyLine(w int) string {
 	var all []*action
 	for _, a := range m.reg.footer(m.scope()) {
-		if a.why(m) == "" {
+		if a.why(m) == "" && a.text(m) != "" {
 			all = append(all, a)
 		}
 	}
 	segs, n := m.keySegs(all, w)
-	if help := m.reg.byID("help"); n < len(all) && help != nil && help.in&m.scope() != 0 && len(help.keys) > 0 {
-		tail, _ := m.keySegs([]*action{help}, w)
+	if at := slices.Index(all, m.reg.byID("help")); at >= n {
+		tail, _ := m.keySegs(all[at:at+1], w)
 		tail[0].text = "  "
-		segs, n = m.keySegs(all, w-segsWidth(tail))
-		if n > 0 && !slices.Contains(all[:n], help) {
+		if segs, n = m.keySegs(all, w-segsWidth(tail)); n > 0 {
 			segs = append(segs, tail...)
 		}
 	}
@@ -69,16 +72,76 @@ func (m *Model) keySegs(all []*action, w int) (segs []seg, n int) {
 	used, gap := 0, " "
 	for _, a := range all {
 		label := a.text(m)
-		size := width(gap) + width(a.key()) + 1 + width(label)
+		key := m.reg.footKey(a)
+		size := width(gap) + width(key) + 1 + width(label)
 		if used+size > w {
 			break
 		}
-		segs = append(segs, seg{toneText, gap}, seg{toneAccent, a.key()}, seg{toneDim, " " + label})
+		segs = append(segs, seg{toneText, gap}, seg{toneAccent, key}, seg{toneDim, " " + label})
 		used += size
 		gap = "  "
 		n++
 	}
 	return segs, n
+}
+
+// moveWord says what the keys that go line by line do here; "" where there is
+// nothing to go through.
+func (m *Model) moveWord() string {
+	if top := m.top(); top != nil {
+		return top.moving(m)
+	}
+	if m.fleet == nil || len(m.fleet.Rigs) == 0 {
+		return ""
+	}
+	return moveList
+}
+
+// What the keys of motion do in a list, and in a text.
+const (
+	moveList = "move"
+	moveText = "scroll"
+)
+
+// pageWord is moveWord for pages: the lists of dialogs are short.
+func (m *Model) pageWord() string {
+	if word := m.moveWord(); word == "" || m.top() != nil && word == moveList {
+		return ""
+	}
+	return "page"
+}
+
+// foldWord is the label of the keys that fold and unfold, where there is a tree.
+func (m *Model) foldWord() string {
+	switch {
+	case m.moveWord() == "", m.cur == screenRestore && m.restoreScreen().tab != tabReboot:
+		return ""
+	case m.cur == screenWall:
+		return "pane"
+	}
+	return "fold"
+}
+
+// fieldWord is the label of the key that goes on to the next question, where there is
+// one.
+func (m *Model) fieldWord() string {
+	if w := m.wizard(); w == nil || len(w.fields) < 2 {
+		return ""
+	}
+	return "next field"
+}
+
+// choiceWord is the label of the keys that go through the choices of a question.
+func (m *Model) choiceWord() string {
+	w := m.wizard()
+	if w == nil || w.field() == nil {
+		return ""
+	}
+	switch f := w.field(); {
+	case f.kind == fieldText || f.kind == fieldToggle || f.kind == fieldLines, len(f.matching()) == 0:
+		return ""
+	}
+	return "choice"
 }
 
 // footRight shows the filter, the marks and the place in the list.

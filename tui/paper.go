@@ -230,6 +230,13 @@ func (p *paper) layout(m *Model) {
 // last is the first line of the last screenful.
 func (p *paper) last() int { return max(len(p.lines)-p.inside.h, 0) }
 
+func (p *paper) moving(*Model) string {
+	if p.last() == 0 && (!p.paged() || p.page.From == 0 && p.page.To >= p.page.Size) {
+		return ""
+	}
+	return moveText
+}
+
 func (p *paper) move(m *Model, d move) tea.Cmd {
 	by := d.by
 	switch {

@@ -69,6 +69,13 @@ func (p *picker) move(m *Model, d move) tea.Cmd {
 	return nil
 }
 
+func (p *picker) moving(*Model) string {
+	if len(p.found) < 2 {
+		return ""
+	}
+	return moveList
+}
+
 // source lets the fuzzy finder read the names of items.
 type source []pickItem
 

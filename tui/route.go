@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -17,6 +18,9 @@ type overlay interface {
 	// update takes answers of commands.
 	update(m *Model, msg tea.Msg) tea.Cmd
 	move(m *Model, d move) tea.Cmd
+	// moving says what the keys of motion do in it, "" when there is nothing to go
+	// through.
+	moving(m *Model) string
 	// size is the most that the dialog takes of a screen of cols by rows. Its place
 	// follows from that alone.
 	size(cols, rows int) (w, h int)
@@ -95,7 +99,7 @@ func (m *Model) notHere(key string) tea.Cmd {
 	if a == nil {
 		return nil
 	}
-	return m.say(toneNeed, false, keyWord(key)+" ("+strings.ToLower(a.text(m))+") is a key of "+a.screens())
+	return m.say(toneNeed, false, keyWord(key)+" ("+strings.ToLower(cmp.Or(a.text(m), a.label))+") is a key of "+a.screens())
 }
 
 func (m *Model) onText(top overlay, k tea.KeyPressMsg) tea.Cmd {

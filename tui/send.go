@@ -134,6 +134,8 @@ func (m *Model) sendNow() tea.Cmd {
 	}
 }
 
+func (s *sender) moving(*Model) string { return "" }
+
 func (s *sender) size(cols, rows int) (int, int) { return dialogSize(78, 10, cols, rows) }
 
 func (s *sender) view(m *Model, cols, rows int) []string {

@@ -128,6 +128,13 @@ func (t *tape) copyText() string {
 	return ""
 }
 
+func (t *tape) moving(*Model) string {
+	if len(t.shots) < 2 {
+		return ""
+	}
+	return moveList
+}
+
 func (t *tape) size(cols, rows int) (int, int) { return dialogSize(cols, rows, cols, rows) }
 
 // sizes gives the list of moments and the screen beside or below it.

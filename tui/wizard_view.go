@@ -8,6 +8,13 @@ import (
 
 func (w *wizard) size(cols, rows int) (int, int) { return dialogSize(112, 44, cols, rows) }
 
+func (w *wizard) moving(m *Model) string {
+	if cols, h := w.size(m.w, m.h-1); len(w.lines(m, cols-4)) <= w.room(h) {
+		return ""
+	}
+	return moveText
+}
+
 // room is the number of lines for the text of a dialog of height h.
 func (w *wizard) room(h int) int {
 	n := h - 4
