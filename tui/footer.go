@@ -1,9 +1,5 @@
 package tui
 
-import (
-	"slices"
-)
-
 // newsRows is how many lines of the screen the news may take.
 const newsRows = 4
 
@@ -28,56 +24,58 @@ func (m *Model) news() []string {
 // dropped. News stand over it.
 func (m *Model) footer() string {
 	right := m.footRight()
-	rw := 0
-	for _, s := range right {
-		rw += width(s.text)
+	if len(right) > 0 {
+		right = append([]seg{{toneText, " "}}, right...)
 	}
-	room := m.w - rw
-	if rw > 0 {
-		right, rw = append([]seg{{toneText, " "}}, right...), rw+1
-		room--
-	}
+	rw := segsWidth(right)
 	switch {
 	case m.typing != nil && m.top() == nil && m.toast.text == "":
 		label := " filter: "
 		return m.brush.line(width(label), false, seg{toneAccent, label}) +
 			m.typing.view(m.brush, min(m.w-width(label), 30), true, "") + m.keyLine(max(m.w-width(label)-30, 0))
 	default:
-		return m.keyLine(room) + m.brush.line(rw, false, right...)
+		return m.keyLine(m.w-rw) + m.brush.line(rw, false, right...)
 	}
 }
 
 // keyLine lists the keys that work now in w cells. Where not all have room, the one
 // that lists them all stands at the end.
 func (m *Model) keyLine(w int) string {
-	var all []*action
+	var all []footEntry
+	help := -1
 	for _, a := range m.reg.footer(m.scope()) {
-		if a.why(m) == "" && a.text(m) != "" {
-			all = append(all, a)
+		if a.why(m) != "" {
+			continue
+		}
+		if label := a.text(m); label != "" {
+			if a.id == "help" {
+				help = len(all)
+			}
+			all = append(all, footEntry{m.reg.footKey(a), label})
 		}
 	}
-	segs, n := m.keySegs(all, w)
-	if at := slices.Index(all, m.reg.byID("help")); at >= n {
-		tail, _ := m.keySegs(all[at:at+1], w)
-		tail[0].text = "  "
-		if segs, n = m.keySegs(all, w-segsWidth(tail)); n > 0 {
+	segs, n := keySegs(all, w)
+	if help >= n {
+		tail := []seg{{toneText, "  "}, {toneAccent, all[help].key}, {toneDim, " " + all[help].label}}
+		if segs, n = keySegs(all, w-segsWidth(tail)); n > 0 {
 			segs = append(segs, tail...)
 		}
 	}
 	return m.brush.line(w, false, segs...)
 }
 
-// keySegs draws the first of the actions that have room in w cells, and says how many.
-func (m *Model) keySegs(all []*action, w int) (segs []seg, n int) {
+// footEntry is an action as the footer shows it.
+type footEntry struct{ key, label string }
+
+// keySegs draws the first of the entries that have room in w cells, and says how many.
+func keySegs(all []footEntry, w int) (segs []seg, n int) {
 	used, gap := 0, " "
-	for _, a := range all {
-		label := a.text(m)
-		key := m.reg.footKey(a)
-		size := width(gap) + width(key) + 1 + width(label)
+	for _, e := range all {
+		size := width(gap) + width(e.key) + 1 + width(e.label)
 		if used+size > w {
 			break
 		}
-		segs = append(segs, seg{toneText, gap}, seg{toneAccent, key}, seg{toneDim, " " + label})
+		segs = append(segs, seg{toneText, gap}, seg{toneAccent, e.key}, seg{toneDim, " " + e.label})
 		used += size
 		gap = "  "
 		n++

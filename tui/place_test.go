@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"rig/engine"
 	"rig/tui/tuitest"
 )
 
@@ -115,6 +116,20 @@ func TestTheQuestionsOfAWizardOnlyGrow(t *testing.T) {
 		if d.text() != fresh.text() {
 			t.Errorf("%dx%d: after a resize it is not as when it is opened:\n%s", s.w, s.h, d.text())
 		}
+	}
+}
+
+// Who puts a refusal away has the questions back as they were.
+func TestARefusalLeavesNoRoomBehind(t *testing.T) {
+	d := scene(t, tuitest.Fleet(7), 120, 40, options())
+	d.keys("D")
+	before := d.text()
+	d.c.Fail["Plan"] = engine.Errorf(engine.CodeTmuxProbeFailed, "tmux did not answer within 2 s").WithHint("%s", strings.Repeat("rig doctor says what is wrong with it. ", 20))
+	d.keys("enter")
+	d.has("there is no plan")
+	d.keys("esc")
+	if after := d.text(); after != before {
+		t.Errorf("before:\n%s\nafter:\n%s", before, after)
 	}
 }
 
