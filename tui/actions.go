@@ -30,6 +30,16 @@ func allActions() []*action {
 	return append(out, applyActions()...)
 }
 
+// Places of the keys that move in the footer: behind all others, so that they are
+// the first to go where room is short.
+const (
+	footMoves = 90 + iota
+	footMove
+	footFold
+	footPage
+	footMatch
+)
+
 func motion(id string, keys []string, help string, d move) *action {
 	return &action{
 		id: id, keys: keys, help: help, group: groupMove, in: scopeScreens | scopeRead | scopePaper | scopeChoose | scopePreview | scopeReceipt | scopeRun,
@@ -37,17 +47,23 @@ func motion(id string, keys []string, help string, d move) *action {
 	}
 }
 
+// inFooter gives a motion its place in the footer, together with its counterpart.
+func (a *action) inFooter(foot int, label, pair string, word func(m *Model) string) *action {
+	a.foot, a.label, a.pair, a.word = foot, label, pair, word
+	return a
+}
+
 func moveActions() []*action {
 	return []*action{
-		motion("line-down", []string{"j", "down"}, "next line", move{by: 1}),
+		motion("line-down", []string{"j", "down"}, "next line", move{by: 1}).inFooter(footMove, "move", "line-up", (*Model).moveWord),
 		motion("line-up", []string{"k", "up"}, "previous line", move{by: -1}),
-		motion("page-down", []string{"ctrl+d", "pgdown"}, "half a page down", move{page: 1}),
+		motion("page-down", []string{"ctrl+d", "pgdown"}, "half a page down", move{page: 1}).inFooter(footPage, "page", "page-up", (*Model).pageWord),
 		motion("page-up", []string{"ctrl+u", "pgup"}, "half a page up", move{page: -1}),
 		motion("top", []string{"g", "home"}, "first line", move{to: -1}),
 		motion("bottom", []string{"G", "end"}, "last line", move{to: 1}),
 		{
-			id: "fold", keys: []string{"h", "left"}, help: "fold the rig or pod; on the wall, one pane left", group: groupMove,
-			in: scopeFleet | scopeWall | scopeRestore, run: func(m *Model) tea.Cmd { return m.fold(true) },
+			id: "fold", keys: []string{"h", "left"}, label: "fold", help: "fold the rig or pod; on the wall, one pane left", group: groupMove,
+			in: scopeFleet | scopeWall | scopeRestore, foot: footFold, pair: "unfold", run: func(m *Model) tea.Cmd { return m.fold(true) }, word: (*Model).foldWord,
 		},
 		{
 			id: "unfold", keys: []string{"l", "right"}, help: "unfold it; on the wall, one pane right", group: groupMove,
@@ -58,8 +74,8 @@ func moveActions() []*action {
 			in: scopeScreens, foot: 26, disabled: (*Model).whyNoNeed, run: (*Model).nextNeed,
 		},
 		{
-			id: "next-match", keys: []string{"n"}, help: "next line that matches the filter", group: groupMove,
-			in: scopeScreens, disabled: (*Model).whyNoFilter, run: func(m *Model) tea.Cmd { return m.match(1) },
+			id: "next-match", keys: []string{"n"}, label: "match", help: "next line that matches the filter", group: groupMove,
+			in: scopeScreens, foot: footMatch, pair: "previous-match", disabled: (*Model).whyNoFilter, run: func(m *Model) tea.Cmd { return m.match(1) },
 		},
 		{
 			id: "previous-match", keys: []string{"N"}, help: "previous line that matches the filter", group: groupMove,

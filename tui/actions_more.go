@@ -61,12 +61,12 @@ func dialogActions() []*action {
 			in: scopePick | scopeChoose, foot: 10, run: (*Model).pick,
 		},
 		{
-			id: "pick-down", keys: []string{"down", "ctrl+n"}, label: "next", help: "next in a search list", group: groupDialog,
-			in: scopePick, foot: 20, run: func(m *Model) tea.Cmd { return m.move(move{by: 1}) },
+			id: "pick-down", keys: []string{"down", "ctrl+n"}, label: "move", help: "next in a search list", group: groupDialog,
+			in: scopePick, foot: footMove, pair: "pick-up", run: func(m *Model) tea.Cmd { return m.move(move{by: 1}) }, word: (*Model).moveWord,
 		},
 		{
-			id: "pick-up", keys: []string{"up", "ctrl+p"}, label: "previous", help: "previous in a search list", group: groupDialog,
-			in: scopePick, foot: 21, run: func(m *Model) tea.Cmd { return m.move(move{by: -1}) },
+			id: "pick-up", keys: []string{"up", "ctrl+p"}, help: "previous in a search list", group: groupDialog,
+			in: scopePick, run: func(m *Model) tea.Cmd { return m.move(move{by: -1}) },
 		},
 		{
 			id: "close", keys: []string{"esc"}, label: "close", help: "close the dialog", group: groupDialog,
@@ -93,7 +93,7 @@ func askActions() []*action {
 	return []*action{
 		{
 			id: "field-next", keys: []string{"tab"}, label: "next field", help: "next question", group: groupDialog,
-			in: scopeAsk | scopeText, foot: 20, run: with(func(w *wizard, m *Model) tea.Cmd { return w.step(m, 1) }),
+			in: scopeAsk | scopeText, foot: 20, run: with(func(w *wizard, m *Model) tea.Cmd { return w.step(m, 1) }), word: (*Model).fieldWord,
 		},
 		{
 			id: "field-previous", keys: []string{"shift+tab"}, help: "previous question", group: groupDialog,
@@ -101,7 +101,7 @@ func askActions() []*action {
 		},
 		{
 			id: "choice-next", keys: []string{"down", "ctrl+n"}, label: "choice", help: "next choice, then next question", group: groupDialog,
-			in: scopeAsk, foot: 22, run: with(func(w *wizard, m *Model) tea.Cmd { return w.walk(m, 1) }),
+			in: scopeAsk, foot: footMove, pair: "choice-previous", run: with(func(w *wizard, m *Model) tea.Cmd { return w.walk(m, 1) }), word: (*Model).choiceWord,
 		},
 		{
 			id: "choice-previous", keys: []string{"up", "ctrl+p"}, help: "previous choice, then previous question", group: groupDialog,

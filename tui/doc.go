@@ -10,6 +10,8 @@
 //   - Keys live in one registry (actions.go), which feeds dispatch, the footer,
 //     the help and the palette. Colours live in styles.go alone, sizes at which
 //     the picture changes in layout.go alone.
+//   - A dialog stands where the most that it can take has room (corner in view.go):
+//     what is in it never moves it.
 //   - Whatever came from outside (titles, panes, names, payloads) passes text.go
 //     or panetext.go before it is drawn.
 //   - Every change of the world goes through the wizard: ask, plan, preview,

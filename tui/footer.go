@@ -1,9 +1,5 @@
 package tui
 
-import (
-	"slices"
-)
-
 // newsRows is how many lines of the screen the news may take.
 const newsRows = 4
 
@@ -28,57 +24,122 @@ func (m *Model) news() []string {
 // dropped. News stand over it.
 func (m *Model) footer() string {
 	right := m.footRight()
-	rw := 0
-	for _, s := range right {
-		rw += width(s.text)
+	if len(right) > 0 {
+		right = append([]seg{{toneText, " "}}, right...)
 	}
-	room := m.w - rw
+	rw := segsWidth(right)
 	switch {
 	case m.typing != nil && m.top() == nil && m.toast.text == "":
 		label := " filter: "
 		return m.brush.line(width(label), false, seg{toneAccent, label}) +
 			m.typing.view(m.brush, min(m.w-width(label), 30), true, "") + m.keyLine(max(m.w-width(label)-30, 0))
 	default:
-		return m.keyLine(room) + m.brush.line(rw, false, right...)
+		return m.keyLine(m.w-rw) + m.brush.line(rw, false, right...)
 	}
 }
 
 // keyLine lists the keys that work now in w cells. Where not all have room, the one
 // that lists them all stands at the end.
 func (m *Model) keyLine(w int) string {
-	var all []*action
+	var all []footEntry
+	help := -1
 	for _, a := range m.reg.footer(m.scope()) {
-		if a.why(m) == "" {
-			all = append(all, a)
+		if a.why(m) != "" {
+			continue
+		}
+		if label := a.text(m); label != "" {
+			if a.id == "help" {
+				help = len(all)
+			}
+			all = append(all, footEntry{m.reg.footKey(a), label})
 		}
 	}
-	segs, n := m.keySegs(all, w)
-	if help := m.reg.byID("help"); n < len(all) && help != nil && help.in&m.scope() != 0 && len(help.keys) > 0 {
-		tail, _ := m.keySegs([]*action{help}, w)
-		tail[0].text = "  "
-		segs, n = m.keySegs(all, w-segsWidth(tail))
-		if n > 0 && !slices.Contains(all[:n], help) {
+	segs, n := keySegs(all, w)
+	if help >= n {
+		tail := []seg{{toneText, "  "}, {toneAccent, all[help].key}, {toneDim, " " + all[help].label}}
+		if segs, n = keySegs(all, w-segsWidth(tail)); n > 0 {
 			segs = append(segs, tail...)
 		}
 	}
 	return m.brush.line(w, false, segs...)
 }
 
-// keySegs draws the first of the actions that have room in w cells, and says how many.
-func (m *Model) keySegs(all []*action, w int) (segs []seg, n int) {
+// footEntry is an action as the footer shows it.
+type footEntry struct{ key, label string }
+
+// keySegs draws the first of the entries that have room in w cells, and says how many.
+func keySegs(all []footEntry, w int) (segs []seg, n int) {
 	used, gap := 0, " "
-	for _, a := range all {
-		label := a.text(m)
-		size := width(gap) + width(a.key()) + 1 + width(label)
+	for _, e := range all {
+		size := width(gap) + width(e.key) + 1 + width(e.label)
 		if used+size > w {
 			break
 		}
-		segs = append(segs, seg{toneText, gap}, seg{toneAccent, a.key()}, seg{toneDim, " " + label})
+		segs = append(segs, seg{toneText, gap}, seg{toneAccent, e.key}, seg{toneDim, " " + e.label})
 		used += size
 		gap = "  "
 		n++
 	}
 	return segs, n
+}
+
+// moveWord says what the keys that go line by line do here; "" where there is
+// nothing to go through.
+func (m *Model) moveWord() string {
+	if top := m.top(); top != nil {
+		return top.moving(m)
+	}
+	if m.fleet == nil || len(m.fleet.Rigs) == 0 {
+		return ""
+	}
+	return moveList
+}
+
+// What the keys of motion do in a list, and in a text.
+const (
+	moveList = "move"
+	moveText = "scroll"
+)
+
+// pageWord is moveWord for pages: the lists of dialogs are short.
+func (m *Model) pageWord() string {
+	if word := m.moveWord(); word == "" || m.top() != nil && word == moveList {
+		return ""
+	}
+	return "page"
+}
+
+// foldWord is the label of the keys that fold and unfold, where there is a tree.
+func (m *Model) foldWord() string {
+	switch {
+	case m.moveWord() == "", m.cur == screenRestore && m.restoreScreen().tab != tabReboot:
+		return ""
+	case m.cur == screenWall:
+		return "pane"
+	}
+	return "fold"
+}
+
+// fieldWord is the label of the key that goes on to the next question, where there is
+// one.
+func (m *Model) fieldWord() string {
+	if w := m.wizard(); w == nil || len(w.fields) < 2 {
+		return ""
+	}
+	return "next field"
+}
+
+// choiceWord is the label of the keys that go through the choices of a question.
+func (m *Model) choiceWord() string {
+	w := m.wizard()
+	if w == nil || w.field() == nil {
+		return ""
+	}
+	switch f := w.field(); {
+	case f.kind == fieldText || f.kind == fieldToggle || f.kind == fieldLines, len(f.matching()) == 0:
+		return ""
+	}
+	return "choice"
 }
 
 // footRight shows the filter, the marks and the place in the list.

@@ -78,6 +78,10 @@ var states = append([]state{
 	{"look-back", func(d *driver) { d.keys("j", "t", "k", "0312") }},
 	{"look-back-none", func(d *driver) { d.c.NoShots = true; d.keys("t") }},
 	{"send", func(d *driver) { d.keys("j", "s", "go on, please") }},
+	{"send-lines", func(d *driver) {
+		d.keys("j", "s", "please: ")
+		d.send(tea.PasteMsg{Content: "run the tests\n\tof the cart\n\nthen say 買い物かご"})
+	}},
 	{"sockets", func(d *driver) { d.keys("M") }},
 	{"sockets-scattered", func(d *driver) { d.send(fleetMsg{tuitest.Scattered(7)}); d.keys("M") }},
 	{"clients", func(d *driver) { d.keys("enter") }},

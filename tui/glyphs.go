@@ -11,6 +11,7 @@ type glyphs struct {
 	cursor, mark, open, folded, prompt         string
 	full, empty, limit                         string
 	dot, arrow, done, fail, run, wait, undone  string
+	newline                                    string // a line break in a field of one line
 	spark                                      string // heights of a small chart, lowest first
 }
 
@@ -19,7 +20,7 @@ func unicodeGlyphs() *glyphs {
 		topLeft: "╭", topRight: "╮", bottomLeft: "╰", bottomRight: "╯", across: "─", down: "│",
 		cursor: "▌", mark: "◆", open: "▾", folded: "▸", prompt: "› ", full: "█", empty: "░", limit: "│",
 		dot: "·", arrow: "→", done: "✓", fail: "✗", run: "▶", wait: "○", undone: "↺",
-		spark: "▁▂▃▄▅▆▇█",
+		newline: "⏎", spark: "▁▂▃▄▅▆▇█",
 	}
 }
 
@@ -29,7 +30,7 @@ func asciiGlyphs() *glyphs {
 		topLeft: "+", topRight: "+", bottomLeft: "+", bottomRight: "+", across: "-", down: "|",
 		cursor: ">", mark: "+", open: "v", folded: ">", prompt: "> ", full: "#", empty: ".", limit: "|",
 		dot: "-", arrow: "->", done: "v", fail: "x", run: ">", wait: "o", undone: "<",
-		spark: "_.-~=*#",
+		newline: "\\n", spark: "_.-~=*#",
 	}
 }
 

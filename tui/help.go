@@ -40,7 +40,7 @@ func (m *Model) openPalette() tea.Cmd {
 		it := m.actionItem(a)
 		it.group = "Commands"
 		if a.in&in == 0 {
-			it.why = "not on this screen"
+			it.why = "only on " + a.screens()
 		}
 		items = append(items, it)
 	}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 
@@ -16,6 +17,9 @@ const maxInput = 8 << 10
 type input struct {
 	cells []string
 	at    int
+	lines bool // line breaks and tabs stay in the text; a mark stands for a break
+	most  int  // bytes that have room; 0 = maxInput
+	full  bool // the last insertion had no room
 }
 
 func newInput(text string) *input {
@@ -32,23 +36,60 @@ func (in *input) set(text string) {
 }
 
 // insert puts text at the cursor; line breaks and other controls become spaces
-// or nothing, so that no paste can press a key.
+// or nothing, so that no paste can press a key. A field of lines keeps the breaks,
+// as text.
 func (in *input) insert(text string) {
-	text = clean(strings.TrimRight(text, "\r\n"))
-	if len(in.text())+len(text) > maxInput {
+	if in.lines {
+		text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+	} else {
+		text = clean(strings.TrimRight(text, "\r\n"))
+	}
+	if in.full = len(in.text())+len(text) > cmp.Or(in.most, maxInput); in.full {
 		return
 	}
-	var add []string
+	add := clusters(text)
+	if in.lines {
+		add = lineCells(text)
+	}
+	in.cells = append(in.cells[:in.at:in.at], append(add, in.cells[in.at:]...)...)
+	in.at += len(add)
+}
+
+// clusters cuts a text into what a cursor steps over.
+func clusters(text string) []string {
+	var out []string
 	for text != "" {
 		_, _, n, _ := ansi.DecodeSequence(text, ansi.NormalState, nil)
 		if n <= 0 {
 			break
 		}
-		add = append(add, text[:n])
+		out = append(out, text[:n])
 		text = text[n:]
 	}
-	in.cells = append(in.cells[:in.at], append(add, in.cells[in.at:]...)...)
-	in.at += len(add)
+	return out
+}
+
+// lineCells cuts a text of many lines into clusters; a break is one of them.
+func lineCells(text string) []string {
+	var out []string
+	for i, line := range strings.Split(text, "\n") {
+		if i > 0 {
+			out = append(out, "\n")
+		}
+		out = append(out, cellsOf(line)...)
+	}
+	return out
+}
+
+// breaks counts the line breaks in the text.
+func (in *input) breaks() int {
+	n := 0
+	for _, c := range in.cells {
+		if c == "\n" {
+			n++
+		}
+	}
+	return n
 }
 
 // key takes an editing key; false when it is not one. Printable keys are always
@@ -58,6 +99,7 @@ func (in *input) key(k tea.KeyPressMsg) bool {
 		in.insert(t)
 		return true
 	}
+	in.full = false
 	switch k.String() {
 	case "backspace", "ctrl+h":
 		if in.at > 0 {
@@ -99,10 +141,10 @@ func (in *input) masked(g *glyphs) *input {
 
 func (in *input) dropWord() {
 	to := in.at
-	for to > 0 && in.cells[to-1] == " " {
+	for to > 0 && strings.TrimSpace(in.cells[to-1]) == "" {
 		to--
 	}
-	for to > 0 && in.cells[to-1] != " " {
+	for to > 0 && strings.TrimSpace(in.cells[to-1]) != "" {
 		to--
 	}
 	in.cells = append(in.cells[:to], in.cells[in.at:]...)
@@ -122,6 +164,9 @@ func (in *input) view(b brush, w int, active bool, empty string) string {
 	if len(in.cells) == 0 && !active {
 		return b.line(w, false, seg{toneDim, empty})
 	}
+	if in.lines {
+		in = drawable(*in, b.g)
+	}
 	from, used := in.at, 1
 	for from > 0 && used+width(in.cells[from-1]) < w {
 		from--
@@ -131,7 +176,7 @@ func (in *input) view(b brush, w int, active bool, empty string) string {
 	under, right := " ", ""
 	if in.at < len(in.cells) {
 		under = in.cells[in.at]
-		right = strings.Join(in.cells[in.at+1:], "")
+		right = strings.Join(in.cells[in.at+1:min(in.at+1+4*w, len(in.cells))], "") // what follows has no room
 	}
 	if !active {
 		return b.line(w, false, seg{toneText, left + under + right})

@@ -67,13 +67,15 @@ type action struct {
 	help  string   // help and palette: a sentence
 	group string   // heading in the help
 	in    scope
-	foot  int  // place in the footer, lower first; 0 = not in the footer
-	write bool // opens a wizard or changes something: refused in read-only mode
+	foot  int    // place in the footer, lower first; 0 = not in the footer
+	pair  string // the action whose key stands beside its own in the footer
+	write bool   // opens a wizard or changes something: refused in read-only mode
 
 	// disabled says why the action cannot be done now, "" when it can.
 	disabled func(m *Model) string
 	run      func(m *Model) tea.Cmd
-	// word, where set, is the label while it depends on where one is.
+	// word, where set, is the label while it depends on where one is; "" leaves the
+	// action out of the footer.
 	word func(m *Model) string
 }
 
@@ -96,12 +98,31 @@ func (a *action) why(m *Model) string {
 	return a.disabled(m)
 }
 
+// screens names the screens on which the action is valid.
+func (a *action) screens() string {
+	var on []string
+	for _, s := range screenList() {
+		if s.in&a.in != 0 {
+			on = append(on, s.name)
+		}
+	}
+	return strings.Join(on, ", ")
+}
+
 // key is the first key of the action as a person reads it.
 func (a *action) key() string {
 	if len(a.keys) == 0 {
 		return ""
 	}
 	return keyWord(a.keys[0])
+}
+
+// footKey is the key of an action in the footer, with that of its counterpart.
+func (r *registry) footKey(a *action) string {
+	if b := r.byID(a.pair); b != nil && len(b.keys) > 0 {
+		return a.key() + "/" + b.key()
+	}
+	return a.key()
 }
 
 // keyWord writes a key as footers and help show it.

@@ -88,6 +88,20 @@ func TestAKeyOfAnotherScreenSaysSo(t *testing.T) {
 	d.hasNot("is a key of")
 }
 
+// The palette lists what is not for this screen, and says for which it is.
+func TestThePaletteNamesTheScreensOfACommand(t *testing.T) {
+	for cmd, want := range map[string]string{"follow": "not now: only on Events", "fold": "not now: only on Fleet, Wall, Restore", "acknow": "not now: only on Attention"} {
+		d := drive(t, tuitest.Fleet(7), options())
+		d.keys("8", ":", cmd)
+		d.has(want)
+		d.hasNot("not on this screen")
+		d.keys("enter")
+		if want := strings.TrimPrefix(want, "not now: "); !strings.Contains(d.m.toast.text, want) {
+			t.Errorf("Enter on %s says %q, want %q", cmd, d.m.toast.text, want)
+		}
+	}
+}
+
 // A motion pressed while nothing is drawn yet is made in the first picture.
 func TestMotionsAheadOfTheFirstPicture(t *testing.T) {
 	d := drive(t, nil, options())

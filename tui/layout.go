@@ -12,6 +12,7 @@ const (
 	previewRows = 18 // a stacked preview leaves the list at least eight rows
 	recentRows  = 30 // what changed last fits below the list
 	facetRows   = 20 // a dialog can have air around it
+	sideCols    = 4  // less than this beside a dialog says nothing
 )
 
 // shape is how the screen is divided.
@@ -48,15 +49,15 @@ func stackAt(h, want int) int {
 	return min(max(want, h/3), h*3/5)
 }
 
-// dialogSize gives the outer size of a dialog that would like to be w by h.
+// dialogSize gives the outer size of a dialog that would like to be w by h. Where it
+// would leave next to nothing at its sides it takes that too.
 func dialogSize(w, h, cols, rows int) (int, int) {
-	margin := 4
-	if cols < stackCols {
-		margin = 0
+	if cols-w < 2*sideCols {
+		w = cols
 	}
 	air := 2
 	if rows < facetRows {
 		air = 0
 	}
-	return min(w, cols-margin), min(h, rows-air)
+	return w, min(h, rows-air)
 }

@@ -114,6 +114,9 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	before := frameMark{m.Revision(), m.cur}
 	cmds := []tea.Cmd{m.dispatch(msg)}
 	m.screens[m.cur].settle(m)
+	if w := m.wizard(); w != nil {
+		w.keepTall(m)
+	}
 	cmds = append(cmds, m.refocus(), m.tickWhileRunning())
 	if after := (frameMark{m.Revision(), m.cur}); m.opt.OnFrame != nil && after != before {
 		f, name := m.opt.OnFrame, m.Screen()

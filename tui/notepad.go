@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
-
 	"rig/engine"
 )
 
@@ -50,14 +48,7 @@ func cellsOf(line string) []string {
 		if i > 0 {
 			out = append(out, "\t")
 		}
-		for part = bare(part); part != ""; {
-			_, _, size, _ := ansi.DecodeSequence(part, ansi.NormalState, nil)
-			if size <= 0 {
-				break
-			}
-			out = append(out, part[:size])
-			part = part[size:]
-		}
+		out = append(out, clusters(bare(part))...)
 	}
 	return out
 }
@@ -198,7 +189,7 @@ func (n *notepad) view(b brush, w, h int) []string {
 	top := max(min(n.at-h/2, len(n.rows)-h), 0)
 	var out []string
 	for i := top; i < top+h; i++ {
-		seen := drawable(n.rows[i].in)
+		seen := drawable(n.rows[i].in, b.g)
 		if i == n.at {
 			out = append(out, b.line(2, false, seg{toneAccent, b.g.cursor + " "})+seen.view(b, w-2, true, ""))
 			continue
@@ -208,11 +199,17 @@ func (n *notepad) view(b brush, w, h int) []string {
 	return out
 }
 
-// drawable is a copy in which every cell has a width that is sure.
-func drawable(in input) *input {
+// drawable is a copy in which every cell has a width that is sure, and a mark stands
+// for a line break.
+func drawable(in input, g *glyphs) *input {
 	out := &input{cells: make([]string, len(in.cells)), at: in.at}
 	for i, c := range in.cells {
-		if out.cells[i] = " "; c != "\t" {
+		switch c {
+		case "\t":
+			out.cells[i] = " "
+		case "\n":
+			out.cells[i] = g.newline
+		default:
 			out.cells[i] = tame(c)
 		}
 	}

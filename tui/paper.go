@@ -37,7 +37,7 @@ type paper struct {
 	trouble string
 	id      int                // of the request under way, 0 = none
 	stop    context.CancelFunc // ends it
-	size    struct{ w, h int } // of the dialog's inside
+	inside  struct{ w, h int } // of the dialog's inside
 	lines   []paperLine
 	top     int
 
@@ -205,8 +205,8 @@ func quote(s string) string { return "“" + s + "”" }
 
 // layout breaks the page into lines for the dialog's width.
 func (p *paper) layout(m *Model) {
-	w, h := paperSize(m.w, m.h-1)
-	p.size.w, p.size.h = w-4, h-3
+	w, h := p.size(m.w, m.h-1)
+	p.inside.w, p.inside.h = w-4, h-3
 	p.lines = p.lines[:0]
 	for i, part := range p.page.Parts {
 		if i > 0 {
@@ -216,7 +216,7 @@ func (p *paper) layout(m *Model) {
 			p.lines = append(p.lines, paperLine{clean(part.Head), true})
 		}
 		for line := range strings.SplitSeq(strings.TrimRight(part.Text, "\n"), "\n") {
-			for _, piece := range wrap(clean(strings.ReplaceAll(line, "\t", "    ")), max(p.size.w, 8)) {
+			for _, piece := range wrap(clean(strings.ReplaceAll(line, "\t", "    ")), max(p.inside.w, 8)) {
 				p.lines = append(p.lines, paperLine{text: piece})
 			}
 		}
@@ -228,7 +228,14 @@ func (p *paper) layout(m *Model) {
 }
 
 // last is the first line of the last screenful.
-func (p *paper) last() int { return max(len(p.lines)-p.size.h, 0) }
+func (p *paper) last() int { return max(len(p.lines)-p.inside.h, 0) }
+
+func (p *paper) moving(*Model) string {
+	if p.last() == 0 && (!p.paged() || p.page.From == 0 && p.page.To >= p.page.Size) {
+		return ""
+	}
+	return moveText
+}
 
 func (p *paper) move(m *Model, d move) tea.Cmd {
 	by := d.by
@@ -240,7 +247,7 @@ func (p *paper) move(m *Model, d move) tea.Cmd {
 	case d.to != 0:
 		by = d.to * len(p.lines)
 	case d.page != 0:
-		by = d.page * max(p.size.h/2, 1)
+		by = d.page * max(p.inside.h/2, 1)
 	}
 	switch {
 	case p.id != 0 || !p.shown:
@@ -267,8 +274,8 @@ func (p *paper) match(from, by int) int {
 
 // reveal scrolls to the current find.
 func (p *paper) reveal() {
-	if p.hit >= 0 && (p.hit < p.top || p.hit >= p.top+p.size.h) {
-		p.top = max(min(p.hit-p.size.h/3, p.last()), 0)
+	if p.hit >= 0 && (p.hit < p.top || p.hit >= p.top+p.inside.h) {
+		p.top = max(min(p.hit-p.inside.h/3, p.last()), 0)
 	}
 }
 

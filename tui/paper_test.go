@@ -55,7 +55,7 @@ func TestPaperFindsInTheWholePaper(t *testing.T) {
 	d.keys("enter")
 	var seen []string
 	for range 40 {
-		if p.hit < 0 || !strings.Contains(strings.ToLower(p.lines[p.hit].text), "step 4") || p.hit < p.top || p.hit >= p.top+p.size.h {
+		if p.hit < 0 || !strings.Contains(strings.ToLower(p.lines[p.hit].text), "step 4") || p.hit < p.top || p.hit >= p.top+p.inside.h {
 			t.Fatalf("hit %d of %d lines, top %d: %q", p.hit, len(p.lines), p.top, seen)
 		}
 		seen = append(seen, p.lines[p.hit].text)

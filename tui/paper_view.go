@@ -6,10 +6,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-func paperSize(cols, rows int) (int, int) { return dialogSize(112, 60, cols, rows) }
+func (p *paper) size(cols, rows int) (int, int) { return dialogSize(112, 60, cols, rows) }
 
 func (p *paper) view(m *Model, cols, rows int) []string {
-	w, h := paperSize(cols, rows)
+	w, h := p.size(cols, rows)
 	inner := w - 4
 	var lines []string
 	for i := p.top; i < min(p.top+h-3, len(p.lines)); i++ {
@@ -66,7 +66,7 @@ func (p *paper) where() string {
 	if !p.shown {
 		return ""
 	}
-	lines := itoa(min(p.top+1, len(p.lines))) + "-" + itoa(min(p.top+p.size.h, len(p.lines))) + " of " + itoa(len(p.lines))
+	lines := itoa(min(p.top+1, len(p.lines))) + "-" + itoa(min(p.top+p.inside.h, len(p.lines))) + " of " + itoa(len(p.lines))
 	switch {
 	case !p.paged() || p.page.From == 0 && p.page.To >= p.page.Size || p.page.Size == 0:
 		return lines

@@ -69,6 +69,13 @@ func (p *picker) move(m *Model, d move) tea.Cmd {
 	return nil
 }
 
+func (p *picker) moving(*Model) string {
+	if len(p.found) < 2 {
+		return ""
+	}
+	return moveList
+}
+
 // source lets the fuzzy finder read the names of items.
 type source []pickItem
 
@@ -205,13 +212,6 @@ func (p *picker) rows(w, h int) int {
 		return max(h-4, 1)
 	}
 	return max(h-2, 1)
-}
-
-// anchor is the line of the upper border: the box keeps its place while its list
-// grows and shrinks under what is typed.
-func (p *picker) anchor(cols, rows int) int {
-	_, h := p.size(cols, rows)
-	return max((rows-h)/2, 0)
 }
 
 func (p *picker) view(m *Model, cols, rows int) []string {

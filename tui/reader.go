@@ -85,6 +85,13 @@ func (r *reader) move(m *Model, d move) tea.Cmd {
 	return nil
 }
 
+func (r *reader) moving(m *Model) string {
+	if w, h := r.size(m.w, m.h-1); len(wrapped(r.text(m), m.brush, w-4)) <= h-2 {
+		return ""
+	}
+	return moveText
+}
+
 func (r *reader) size(cols, rows int) (int, int) { return dialogSize(92, 60, cols, rows) }
 
 // labelColumn is the width of the column of labels in w cells, with the gap after

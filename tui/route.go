@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -17,6 +18,12 @@ type overlay interface {
 	// update takes answers of commands.
 	update(m *Model, msg tea.Msg) tea.Cmd
 	move(m *Model, d move) tea.Cmd
+	// moving says what the keys of motion do in it, "" when there is nothing to go
+	// through.
+	moving(m *Model) string
+	// size is the most that the dialog takes of a screen of cols by rows. Its place
+	// follows from that alone.
+	size(cols, rows int) (w, h int)
 	// view draws the framed dialog for a screen of cols by rows; every line is
 	// equally wide.
 	view(m *Model, cols, rows int) []string
@@ -92,13 +99,7 @@ func (m *Model) notHere(key string) tea.Cmd {
 	if a == nil {
 		return nil
 	}
-	var on []string
-	for _, s := range screenList() {
-		if s.in&a.in != 0 {
-			on = append(on, s.name)
-		}
-	}
-	return m.say(toneNeed, false, keyWord(key)+" ("+strings.ToLower(a.text(m))+") is a key of "+strings.Join(on, ", "))
+	return m.say(toneNeed, false, keyWord(key)+" ("+strings.ToLower(cmp.Or(a.text(m), a.label))+") is a key of "+a.screens())
 }
 
 func (m *Model) onText(top overlay, k tea.KeyPressMsg) tea.Cmd {

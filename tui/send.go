@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -31,6 +32,9 @@ func (f *fuse) burnt(msg armMsg) {
 	}
 }
 
+// maxMessage is the longest message that is taken, in bytes: what the engine takes.
+const maxMessage = 200 << 10
+
 // sender is the dialog in which a message to a seat is written.
 type sender struct {
 	seat   string
@@ -53,7 +57,7 @@ func (m *Model) whyNoSend() string {
 }
 
 func (m *Model) openSend() tea.Cmd {
-	m.push(&sender{seat: m.here().seat.ID, text: newInput("")})
+	m.push(&sender{seat: m.here().seat.ID, text: &input{lines: true, most: maxMessage}})
 	return nil
 }
 
@@ -105,7 +109,7 @@ func (m *Model) whyNoSendNow() string {
 	switch {
 	case s.sent != 0:
 		return "the message is being delivered"
-	case s.text.text() == "":
+	case strings.TrimSpace(s.text.text()) == "":
 		return "the message is empty"
 	case seat == nil || seat.Life != engine.LifeRunning:
 		return "the seat does not run any more"
@@ -130,8 +134,12 @@ func (m *Model) sendNow() tea.Cmd {
 	}
 }
 
+func (s *sender) moving(*Model) string { return "" }
+
+func (s *sender) size(cols, rows int) (int, int) { return dialogSize(78, 10, cols, rows) }
+
 func (s *sender) view(m *Model, cols, rows int) []string {
-	w, h := dialogSize(78, 10, cols, rows)
+	w, h := s.size(cols, rows)
 	inner := w - 4
 	seat := m.seats[s.seat]
 	var lines []string
@@ -145,7 +153,7 @@ func (s *sender) view(m *Model, cols, rows int) []string {
 	lines = append(lines, m.brush.blank(inner, 1)...)
 	lines = append(lines, m.brush.line(2, false, seg{toneAccent, m.brush.g.prompt})+s.text.view(m.brush, inner-2, true, ""))
 	lines = append(lines, m.brush.blank(inner, 1)...)
-	for _, l := range s.outcome() {
+	for _, l := range s.outcome(m.brush.g) {
 		for _, part := range wrap(l.text, inner) {
 			lines = append(lines, m.brush.text(inner, l.tone, part))
 		}
@@ -154,14 +162,20 @@ func (s *sender) view(m *Model, cols, rows int) []string {
 }
 
 // outcome says what is known of the delivery.
-func (s *sender) outcome() []readLine {
+func (s *sender) outcome(g *glyphs) []readLine {
 	switch {
+	case s.text.full:
+		return []readLine{{"", "No room for that: a message has at most 200 KB; put it in a file and send its path.", toneNeed}}
 	case s.sent != 0:
 		return []readLine{{"", "delivering, and looking whether it arrived", toneStart}}
 	case s.err != "":
 		return []readLine{{"", s.err, toneBad}}
 	case s.result == nil:
-		return []readLine{{"", "The text is pasted as it is and its arrival is verified.", toneDim}}
+		how := "The text is pasted as it is and its arrival is verified."
+		if n := s.text.breaks(); n > 0 {
+			how = itoa(n+1) + " lines, broken at " + g.newline + ". " + how
+		}
+		return []readLine{{"", how, toneDim}}
 	}
 	k := toneNeed
 	if s.result.Outcome == "delivered" {

@@ -128,9 +128,18 @@ func (t *tape) copyText() string {
 	return ""
 }
 
+func (t *tape) moving(*Model) string {
+	if len(t.shots) < 2 {
+		return ""
+	}
+	return moveList
+}
+
+func (t *tape) size(cols, rows int) (int, int) { return dialogSize(cols, rows, cols, rows) }
+
 // sizes gives the list of moments and the screen beside or below it.
 func (t *tape) sizes(cols, rows int) (listW, listH, paneW, paneH int) {
-	w, h := dialogSize(cols, rows, cols, rows)
+	w, h := t.size(cols, rows)
 	inner, room := w-4, h-2
 	if cols >= splitCols {
 		listW = 38
@@ -141,7 +150,7 @@ func (t *tape) sizes(cols, rows int) (listW, listH, paneW, paneH int) {
 }
 
 func (t *tape) view(m *Model, cols, rows int) []string {
-	w, h := dialogSize(cols, rows, cols, rows)
+	w, h := t.size(cols, rows)
 	title := []seg{{toneStrong, "What happened in " + m.addressOf(t.seat)}}
 	s := t.shot()
 	if s == nil {

@@ -103,16 +103,16 @@ func textActions() []*action {
 			in: scopeText, foot: 20, run: pad(func(n *notepad) { n.insert("\n") }),
 		},
 		{
-			id: "text-down", keys: []string{"down", "ctrl+n"}, help: "next line of the text", group: groupDialog,
-			in: scopeText, run: pad(func(n *notepad) { n.walk(1) }),
+			id: "text-down", keys: []string{"down", "ctrl+n"}, label: "line", help: "next line of the text", group: groupDialog,
+			in: scopeText, foot: footMove, pair: "text-up", run: pad(func(n *notepad) { n.walk(1) }),
 		},
 		{
 			id: "text-up", keys: []string{"up", "ctrl+p"}, help: "previous line of the text", group: groupDialog,
 			in: scopeText, run: pad(func(n *notepad) { n.walk(-1) }),
 		},
 		{
-			id: "text-page-down", keys: []string{"pgdown"}, help: "ten lines down in the text", group: groupDialog,
-			in: scopeText, run: pad(func(n *notepad) { n.walk(page) }),
+			id: "text-page-down", keys: []string{"pgdown"}, label: "page", help: "ten lines down in the text", group: groupDialog,
+			in: scopeText, foot: footPage, pair: "text-page-up", run: pad(func(n *notepad) { n.walk(page) }),
 		},
 		{
 			id: "text-page-up", keys: []string{"pgup"}, help: "ten lines up in the text", group: groupDialog,

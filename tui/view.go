@@ -60,30 +60,38 @@ func (m *Model) frame() []string {
 	return lines
 }
 
-// over draws a dialog in the middle of what is below it, and that dimmed.
+// corner is where a dialog stands: the most that it takes is in the middle, so
+// that it keeps its place whatever is in it, and grows downwards.
+func (m *Model) corner(o overlay) (top, left int) {
+	w, h := o.size(m.w, m.h-1)
+	return max((m.h-1-h)/2, 0), max((m.w-w)/2, 0)
+}
+
+// over draws a dialog over what is below it, and that dimmed. An empty cell stands
+// all around, so that no border meets another one.
 func (m *Model) over(below []string, o overlay) []string {
 	d := o.view(m, m.w, m.h-1)
 	if len(d) == 0 {
 		return below
 	}
 	foot := below[len(below)-1]
-	top := max((m.h-1-len(d))/2, 0)
-	if p, ok := o.(*picker); ok {
-		top = p.anchor(m.w, m.h-1)
-	}
+	top, left := m.corner(o)
 	dw := width(d[0])
-	left := max((m.w-dw)/2, 0)
 	out := make([]string, len(below))
 	for y, l := range below {
 		plain := ansi.Strip(l)
-		if y < top || y >= top+len(d) {
+		if y < top-1 || y > top+len(d) || y < top && y < m.headRows() {
 			out[y] = m.brush.text(m.w, toneOff, plain)
 			continue
 		}
-		before := pad(ansi.Truncate(plain, left, ""), left)
-		after := ansi.Cut(plain, left+dw, m.w)
+		row := strings.Repeat(" ", dw)
+		if y >= top && y < top+len(d) {
+			row = d[y-top]
+		}
+		before := pad(ansi.Truncate(plain, max(left-1, 0), ""), left)
+		after := ansi.Cut(plain, left+dw+1, m.w)
 		after = strings.Repeat(" ", max(m.w-left-dw-width(after), 0)) + after
-		out[y] = m.brush.paint(toneOff, before) + d[y-top] + m.brush.paint(toneOff, after)
+		out[y] = m.brush.paint(toneOff, before) + row + m.brush.paint(toneOff, after)
 	}
 	out[len(out)-1] = foot
 	return out

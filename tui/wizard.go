@@ -101,6 +101,7 @@ type wizard struct {
 	err    error
 
 	seen   window
+	tall   int  // lines that the questions took at most: the dialog does not shrink under what is typed
 	held   bool // one scrolled: the view does not follow the run
 	open   fuse
 	pause  fuse
@@ -333,6 +334,8 @@ func (w *wizard) update(m *Model, msg tea.Msg) tea.Cmd {
 		return w.look(m)
 	case replanMsg:
 		return w.lookAgain(m, msg)
+	case tea.WindowSizeMsg:
+		w.tall = 0
 	}
 	return nil
 }

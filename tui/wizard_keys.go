@@ -275,6 +275,7 @@ func (w *wizard) back(m *Model) tea.Cmd {
 		w.phase = phasePreview
 		return nil
 	case w.phase == phaseAsk && w.err != nil:
+		w.tall = 0
 		w.answering()
 		return nil
 	case w.phase == phaseAsk && w.unsaved() && !w.leaving:

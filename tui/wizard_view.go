@@ -8,6 +8,13 @@ import (
 
 func (w *wizard) size(cols, rows int) (int, int) { return dialogSize(112, 44, cols, rows) }
 
+func (w *wizard) moving(m *Model) string {
+	if cols, h := w.size(m.w, m.h-1); len(w.lines(m, cols-4)) <= w.room(h) {
+		return ""
+	}
+	return moveText
+}
+
 // room is the number of lines for the text of a dialog of height h.
 func (w *wizard) room(h int) int {
 	n := h - 4
@@ -23,7 +30,7 @@ func (w *wizard) view(m *Model, cols, rows int) []string {
 	ww, h := w.size(cols, rows)
 	inner := ww - 4
 	text := w.lines(m, inner)
-	want := len(text) + 4
+	want := max(len(text), w.tall) + 4
 	if w.phase == phaseConfirm {
 		want += confirmRows
 	}
@@ -39,6 +46,19 @@ func (w *wizard) view(m *Model, cols, rows int) []string {
 		body = append(body, w.question(m, inner)...)
 	}
 	return m.brush.box(ww, h, w.frame(), w.heading(m), note, inset(m.brush.fill(body, inner, h-2)))
+}
+
+// keepTall remembers how many lines the questions take at most, until the plan is
+// shown.
+func (w *wizard) keepTall(m *Model) {
+	switch w.phase {
+	case phaseAsk:
+		cols, _ := w.size(m.w, m.h-1)
+		w.tall = max(w.tall, len(w.askLines(m, cols-4)))
+	case phasePreview, phaseConfirm, phaseRun, phaseReceipt:
+		w.tall = 0
+	case phasePlan:
+	}
 }
 
 // inSight is where the text stands. The question that is answered is always in
