@@ -187,7 +187,7 @@ func (q *question) printed(stream uint32, text []byte) error {
 		}
 		q.out.Write(text)
 	case streamErr:
-		q.errs.Write(text)
+		_, _ = q.errs.Write(text)
 	default:
 		return errFrame
 	}
