@@ -202,8 +202,9 @@ func (c *Codex) turn(path string, p engine.Probe, v screenView, a *engine.Activi
 	switch t.State {
 	case transcript.TurnOpen:
 		// A launch is on record before its client is started: what began earlier was left
-		// open by another one, also if that was a moment ago.
-		if !p.Started.IsZero() && !t.Since.IsZero() && t.Since.Before(p.Started) {
+		// open by another one, also if that was a moment ago. A claimed session was there
+		// before it came on record, and may have been at work.
+		if p.Session.Origin != engine.OriginClaimed && !p.Started.IsZero() && !t.Since.IsZero() && t.Since.Before(p.Started) {
 			return engine.Reading{}, false
 		}
 		r.State, r.Why, r.Rule = engine.ActivityBusy, "working", "task_started without an end"

@@ -151,6 +151,10 @@ func TestCodexOldOpenTurn(t *testing.T) {
 			t.Errorf("%s before: %+v", before, a)
 		}
 	}
+	p.Session.Origin = engine.OriginClaimed // it was at work when somebody claimed it
+	if a := NewCodex(testConfig(t)).Activity(t.Context(), p); a.State != engine.ActivityBusy || a.Source != "rollout" {
+		t.Errorf("claimed in mid-turn: %+v", a)
+	}
 }
 
 func TestCodexUsage(t *testing.T) {
