@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"log/slog"
+	"strings"
 	"time"
 )
 
@@ -25,6 +26,15 @@ func (t ResumeToken) String() string { return redact(t.v) }
 
 // MarshalJSON redacts, so that no JSON of a row can leak a token.
 func (t ResumeToken) MarshalJSON() ([]byte, error) { return json.Marshal(redact(t.v)) }
+
+// withoutToken is a file's path as it may be shown: clients name the files of a
+// conversation after its id.
+func withoutToken(path string, t ResumeToken) string {
+	if t.Empty() {
+		return path
+	}
+	return strings.ReplaceAll(path, t.v, t.String())
+}
 
 // LogValue redacts in logs.
 func (t ResumeToken) LogValue() slog.Value { return slog.StringValue(redact(t.v)) }

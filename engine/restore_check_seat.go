@@ -90,7 +90,7 @@ func (k *seatCheck) conversation(ctx context.Context) (fresh bool) {
 	if j.outcome != "" {
 		k.out.Action, k.out.Remedy, k.out.Code = string(j.outcome), j.hint, j.code
 	}
-	source := cmp.Or(j.conv.Path, "record")
+	source := cmp.Or(withoutToken(j.conv.Path, last.Token), "record")
 	switch {
 	case j.code == CodeNeverAsked:
 		k.add("conversation", CheckRed, j.why, "the client and its hooks", j.hint)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"strings"
 	"syscall"
@@ -278,5 +279,23 @@ func TestRestoreCheckSpeaksInWords(t *testing.T) {
 	}
 	if out := w.must("restore-check", "--json"); !strings.Contains(out, `"no_conversation_by_nature"`) {
 		t.Errorf("JSON:\n%s", out)
+	}
+}
+
+// TestRestoreCheckNamesNoToken: clients name the file of a conversation after its id, and where the evidence comes from is shown.
+func TestRestoreCheckNamesNoToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.must("up", w.spec("ids", "a:claude-code", "b:codex"))
+	for _, ref := range []string{"dev.a", "dev.b"} {
+		w.must("send", ref, "hello", "--verify")
+		w.must("wait", ref, "--until", "idle")
+	}
+	out := w.must("restore-check", "--full") + w.must("restore-check", "--full", "--json")
+	if got := regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`).FindString(out); got != "" {
+		t.Errorf("the token %s is shown in:\n%s", got, out)
+	}
+	if strings.Count(out, ".jsonl") == 0 {
+		t.Errorf("no source is named in:\n%s", out)
 	}
 }
