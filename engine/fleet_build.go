@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strings"
 	"time"
 )
 
@@ -257,7 +258,7 @@ func (b *builder) judge(v *SeatView, s Seat, last Session) {
 		if act.State == ActivityExited {
 			v.Life, v.LifeWhy = LifeDead, act.Why
 		}
-		if last.Startup == StartupAttention && (act.State == ActivityUnknown || act.State == ActivityWaiting) {
+		if last.Startup == StartupAttention && stillAtStart(last, act) {
 			v.Life, v.LifeWhy = LifeAttention, last.StartupNote
 		}
 	case LifeDead:
@@ -270,6 +271,19 @@ func (b *builder) judge(v *SeatView, s Seat, last Session) {
 	if v.Life == LifeStopped && last.Status == SessionDetached { // it runs on, or not: nobody looks at it any more
 		v.Activity = noReading(why)
 	}
+}
+
+// stillAtStart reports whether what was in the way of an occupant's start may still be:
+// a gate that was answered does not explain another question of later.
+func stillAtStart(last Session, act Activity) bool {
+	code, _, _ := strings.Cut(last.StartupNote, ":")
+	switch act.State {
+	case ActivityUnknown:
+		return true
+	case ActivityWaiting:
+		return !gateCodes[Code(code)] || act.Code == Code(code)
+	}
+	return false
 }
 
 // opsBySeat names the open operation that holds a seat.

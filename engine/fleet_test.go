@@ -263,3 +263,33 @@ func TestADeadPaneIsAsOldAsItsDeath(t *testing.T) {
 		t.Errorf("%+v", f.Attention)
 	}
 }
+
+// A gate that was answered is not the reason why a seat waits later; while it stands, and
+// while nobody knows, it is.
+func TestAnAnsweredGateIsNoReasonOfLater(t *testing.T) {
+	for _, c := range []struct {
+		note  string
+		state engine.ActivityState
+		code  engine.Code
+		life  engine.SeatLife
+		class string
+	}{
+		{"trust_gate: asks for trust", engine.ActivityWaiting, "trust_gate", engine.LifeAttention, engine.AttnStartup},
+		{"trust_gate: asks for trust", engine.ActivityUnknown, "", engine.LifeAttention, engine.AttnStartup},
+		{"trust_gate: asks for trust", engine.ActivityWaiting, "permission_prompt", engine.LifeRunning, engine.AttnWaiting},
+		{"the running conversation was not proven to be the recorded one: no lock", engine.ActivityWaiting, "permission_prompt", engine.LifeAttention, engine.AttnStartup},
+		{"trust_gate: asks for trust", engine.ActivityIdle, "", engine.LifeRunning, ""},
+	} {
+		in := bigRecord(1)
+		in.Record.Sessions[0].Startup, in.Record.Sessions[0].StartupNote = engine.StartupAttention, c.note
+		in.Activity["seat0000"] = engine.Activity{Reading: engine.Reading{State: c.state, Code: c.code, Why: "it asks"}}
+		f := engine.BuildFleet(in)
+		class := ""
+		for _, it := range f.Attention {
+			class = it.Class
+		}
+		if s := f.Seats()[0]; s.Life != c.life || class != c.class {
+			t.Errorf("%+v: life %s, attention %q", c, s.Life, class)
+		}
+	}
+}
