@@ -158,6 +158,9 @@ func (b *builder) seat(r Rig, s Seat) SeatView {
 		if last.CreatedAt.After(v.OutcomeAt) { // a start since the last handover
 			v.OutcomeAt, v.OutcomeBy = last.CreatedAt, ""
 		}
+		if s.Continuity == ContinuityAwaiting && s.UpdatedAt.After(v.OutcomeAt) { // an attempt that left no occupant
+			v.OutcomeAt, v.OutcomeBy = s.UpdatedAt, ""
+		}
 	}
 	if op, ok := b.opBySeat[s.ID]; ok {
 		v.OpID, v.OpVerb = op.ID, op.Verb
@@ -254,7 +257,14 @@ func (b *builder) judge(v *SeatView, s Seat, last Session) {
 			v.Activity = noReading("not read yet")
 			return
 		}
-		v.Activity, v.Since = frozen(b.opBySeat[s.ID], b.in.Dead, act), b.in.Since[s.ID]
+		op := b.opBySeat[s.ID]
+		v.Activity, v.Since = frozen(op, b.in.Dead, act), b.in.Since[s.ID]
+		if act.Code == CodeSuspended { // not since the client last did something
+			v.Since = latest(v.Since, op.StartedAt)
+		}
+		if last.Origin == OriginLaunched { // a resumed conversation is older than whoever sits there
+			v.Since = latest(v.Since, last.CreatedAt)
+		}
 		if act.State == ActivityExited {
 			v.Life, v.LifeWhy = LifeDead, act.Why
 		}
@@ -271,6 +281,14 @@ func (b *builder) judge(v *SeatView, s Seat, last Session) {
 	if v.Life == LifeStopped && last.Status == SessionDetached { // it runs on, or not: nobody looks at it any more
 		v.Activity = noReading(why)
 	}
+}
+
+// latest is the later of two times, and none of a time that is not known.
+func latest(at, other time.Time) time.Time {
+	if !at.IsZero() && other.After(at) {
+		return other
+	}
+	return at
 }
 
 // stillAtStart reports whether what was in the way of an occupant's start may still be:

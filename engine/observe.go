@@ -215,12 +215,19 @@ func (o *observer) judge(ctx context.Context, all bool) bool {
 func (o *observer) keep(p *Probe, act Activity, usage Usage, now time.Time) bool {
 	seatID := p.Seat.ID
 	old, had := o.activity[seatID]
-	if !had || old.State != act.State || old.Code != act.Code {
+	if !had || old.State != act.State || old.Code != act.Code || anew(act, o.since[seatID]) {
 		o.since[seatID] = began(act, p.Pane, now)
 	}
 	oldUsage := o.usage[seatID]
 	o.activity[seatID], o.usage[seatID] = act, usage
 	return !had || !reflect.DeepEqual(old, act) || !reflect.DeepEqual(oldUsage, usage)
+}
+
+// anew reports that a state which was seen before has begun once more since: between two
+// looks a whole turn may have passed, or a question been answered and another one asked. While
+// somebody works his source's time moves on with every step, so that says nothing.
+func anew(act Activity, since time.Time) bool {
+	return act.State != ActivityBusy && act.Confidence == ConfidenceHigh && act.At.After(since)
 }
 
 // began says since when a state has lasted, from what every process can read, so
