@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sort"
-	"strings"
 	"time"
 )
 
@@ -73,6 +72,7 @@ type builder struct {
 	edges    map[string][]EdgeView
 	ops      func() []OpView
 	opBySeat map[string]Operation
+	coming   map[string]Verb // by address: the operation at work that has yet to start an occupant there
 	acks     map[string]Ack
 	panes    map[PaneID]Pane
 }
@@ -106,7 +106,7 @@ func newBuilder(in *FleetInput) *builder {
 		b.edges[e.From] = append(b.edges[e.From], EdgeView{Kind: e.Kind, Seat: b.w.address(to), Out: true})
 		b.edges[e.To] = append(b.edges[e.To], EdgeView{Kind: e.Kind, Seat: b.w.address(from)})
 	}
-	b.opBySeat = opsBySeat(in.Record)
+	b.opBySeat, b.coming = opsBySeat(in.Record), coming(in)
 	b.ops = b.opViews
 	return b
 }
@@ -196,9 +196,10 @@ func (b *builder) place(v *SeatView, s Seat, last Session, had bool) {
 	if bound {
 		v.SessionName, v.Pane, v.PanePID = bind.SessionName, bind.Pane, bind.PanePID
 	}
+	verb, comes := b.coming[v.Address]
 	switch {
-	case v.OpID != "" && (v.OpVerb == VerbUp || v.OpVerb == VerbLaunch || v.OpVerb == VerbSeatLaunch) && !bound:
-		v.Life, v.LifeWhy = LifeStarting, "an operation is bringing it up"
+	case comes && !bound:
+		v.Life, v.LifeWhy = LifeStarting, fmt.Sprintf("the %s that is under way brings it up", verb)
 		return
 	case !bound && !had:
 		v.Life, v.LifeWhy = LifeNever, "it never had an occupant"
@@ -215,6 +216,8 @@ func (b *builder) place(v *SeatView, s Seat, last Session, had bool) {
 	switch {
 	case at.presence == Unknown:
 		v.Life = LifeUnknown
+	case at.presence == Absent && comes:
+		v.Life, v.LifeWhy = LifeStarting, fmt.Sprintf("%s; the %s that is under way brings it up", at.why, verb)
 	case at.presence == Absent:
 		v.Life = LifeLost
 	case at.dead:
@@ -281,57 +284,6 @@ func (b *builder) judge(v *SeatView, s Seat, last Session) {
 	if v.Life == LifeStopped && last.Status == SessionDetached { // it runs on, or not: nobody looks at it any more
 		v.Activity = noReading(why)
 	}
-}
-
-// latest is the later of two times, and none of a time that is not known.
-func latest(at, other time.Time) time.Time {
-	if !at.IsZero() && other.After(at) {
-		return other
-	}
-	return at
-}
-
-// stillAtStart reports whether what was in the way of an occupant's start may still be:
-// a gate that was answered does not explain another question of later.
-func stillAtStart(last Session, act Activity) bool {
-	code, _, _ := strings.Cut(last.StartupNote, ":")
-	switch act.State {
-	case ActivityUnknown:
-		return true
-	case ActivityWaiting:
-		return !gateCodes[Code(code)] || act.Code == Code(code)
-	}
-	return false
-}
-
-// opsBySeat names the open operation that holds a seat.
-func opsBySeat(rec *Record) map[string]Operation {
-	open, held := map[string]Operation{}, map[string]Operation{}
-	for _, op := range rec.Open {
-		open[op.ID] = op
-	}
-	for _, l := range rec.Leases {
-		if op, ok := open[l.OpID]; ok && len(l.Key) > 5 && l.Key[:5] == "seat:" {
-			held[l.Key[5:]] = op
-		}
-	}
-	return held
-}
-
-// frozen says of an occupant that an operation of ours has stopped who stopped it: to
-// let it go on by hand, as one would else be told, could set two agents to work in one
-// directory. op is what holds the seat, empty for nothing; dead are those cut off.
-func frozen(op Operation, dead map[string]bool, act Activity) Activity {
-	if act.Code != CodeSuspended || op.ID == "" {
-		return act
-	}
-	act.Rule += ", under an operation"
-	if dead[op.ID] {
-		act.Why = fmt.Sprintf("stopped by %s that was cut off half-way: `rig op show %s`", Articled(string(op.Verb)), op.ID)
-		return act
-	}
-	act.State, act.Why = ActivityBusy, fmt.Sprintf("stopped while the %s is under way", op.Verb)
-	return act
 }
 
 func noReading(why string) Activity {

@@ -293,3 +293,46 @@ func TestAnAnsweredGateIsNoReasonOfLater(t *testing.T) {
 		}
 	}
 }
+
+// A seat to which an operation at work brings an occupant is starting, whatever was there
+// before; one whose start failed or was cut off is not.
+func TestASeatThatIsBroughtUpIsStarting(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		verb   engine.Verb
+		create engine.StepState
+		cutOff bool
+		never  bool
+		life   engine.SeatLife
+	}{
+		{"a restore of a lost seat", engine.VerbRestore, engine.StepPending, false, false, engine.LifeStarting},
+		{"the seat of a fork", engine.VerbFork, engine.StepStarted, false, true, engine.LifeStarting},
+		{"its session is made", engine.VerbFork, engine.StepDone, false, true, engine.LifeStarting},
+		{"it failed", engine.VerbFork, engine.StepFailed, false, true, engine.LifeNever},
+		{"it was cut off", engine.VerbFork, engine.StepStarted, true, true, engine.LifeNever},
+		{"a lost seat whose restore was cut off", engine.VerbRestore, engine.StepStarted, true, false, engine.LifeLost},
+		{"another verb", engine.VerbHandover, engine.StepStarted, false, false, engine.LifeLost},
+	} {
+		in := bigRecord(1)
+		in.Inv.Panes = nil
+		if c.never {
+			in.Record.Sessions, in.Record.Bindings = nil, nil
+		}
+		address := engine.BuildFleet(in).Seats()[0].Address
+		in.Record.Open = []engine.Operation{{ID: "op1", Verb: c.verb, State: engine.OpRunning}}
+		in.Dead = map[string]bool{"op1": c.cutOff}
+		in.Steps = map[string][]engine.OperationStep{"op1": {
+			{Seat: address, Kind: engine.StepCreate, Effect: engine.EffectReversible, State: c.create},
+			{Seat: address, Kind: engine.StepOccupy, Effect: engine.EffectCommit, State: engine.StepPending},
+		}}
+		f := engine.BuildFleet(in)
+		if s := f.Seats()[0]; s.Life != c.life {
+			t.Errorf("%s: %s (%s), want %s", c.name, s.Life, s.LifeWhy, c.life)
+		}
+		for _, it := range f.Attention {
+			if c.life == engine.LifeStarting && it.SeatID != "" {
+				t.Errorf("%s: %+v", c.name, it)
+			}
+		}
+	}
+}
