@@ -157,7 +157,11 @@ func (b *builder) seatAttention(s *SeatView) []AttentionItem {
 		return []AttentionItem{item(AttnLost, "", "on record, but "+s.LifeWhy, "rig seat clean "+s.Address+" --reason …, or rig up "+s.Rig, 75)}
 	case LifeAttention:
 		return []AttentionItem{item(AttnStartup, "", s.LifeWhy, attach+" and answer it there", 85)}
-	case LifeRunning, LifeStarting, LifeStopped, LifeNever, LifeUnknown:
+	case LifeNever:
+		if s.LastError != "" { // nobody has sat there, so nothing else tells of the attempt
+			return []AttentionItem{item(AttnOutcome, "never", "its start failed: "+s.LastError, "rig launch "+s.Rig+" "+s.Logical, 70)}
+		}
+	case LifeRunning, LifeStarting, LifeStopped, LifeUnknown:
 	}
 	code := string(s.Activity.Code)
 	switch {

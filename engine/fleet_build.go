@@ -162,6 +162,9 @@ func (b *builder) seat(r Rig, s Seat) SeatView {
 			v.OutcomeAt, v.OutcomeBy = s.UpdatedAt, ""
 		}
 	}
+	if !had && s.LastError != "" {
+		v.OutcomeAt = s.UpdatedAt
+	}
 	if op, ok := b.opBySeat[s.ID]; ok {
 		v.OpID, v.OpVerb = op.ID, op.Verb
 		if !b.in.Dead[op.ID] {

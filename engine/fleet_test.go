@@ -336,3 +336,22 @@ func TestASeatThatIsBroughtUpIsStarting(t *testing.T) {
 		}
 	}
 }
+
+// A first start that failed is told of where one looks: nobody has sat there, so the seat
+// itself has nothing to show.
+func TestAFirstStartThatFailedNeedsAPerson(t *testing.T) {
+	in := bigRecord(1)
+	in.Inv.Panes, in.Record.Sessions, in.Record.Bindings = nil, nil, nil
+	if f := engine.BuildFleet(in); len(f.Attention) != 0 {
+		t.Errorf("never started: %+v", f.Attention)
+	}
+	in.Record.Seats[0].LastError, in.Record.Seats[0].UpdatedAt = "the client ended with code 1", in.Now.Add(-time.Minute)
+	f := engine.BuildFleet(in)
+	if len(f.Attention) != 1 {
+		t.Fatalf("%+v", f.Attention)
+	}
+	it := f.Attention[0]
+	if it.Reason != "its start failed: the client ended with code 1" || it.Remedy != "rig launch "+it.Rig+" "+f.Seats()[0].Logical || it.Since != in.Record.Seats[0].UpdatedAt {
+		t.Errorf("%+v", it)
+	}
+}

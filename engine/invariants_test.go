@@ -45,8 +45,8 @@ func (b *bench) rival(req engine.Request, nth int64) (progress func(engine.OpPro
 	}
 	var reports atomic.Int64
 	refused := make(chan error, 1)
-	progress = func(engine.OpProgress) {
-		if reports.Add(1) == nth {
+	progress = func(pr engine.OpProgress) {
+		if reports.Add(1) == nth && !pr.Op.State.Ended() { // with its end it gives the leases back
 			_, err := b.e.Apply(context.Background(), p, nil)
 			refused <- err
 		}

@@ -263,10 +263,14 @@ func (r *run) putEnd(rec *Receipt, op *Operation, tried *attempt) error {
 			if err := r.closeHandover(tx, tried); err != nil {
 				return err
 			}
-			return tx.UpdateOperation(&end)
+			if err := tx.UpdateOperation(&end); err != nil {
+				return err
+			}
+			return r.lease.giveBack(tx)
 		})
 		if err == nil {
 			*op = end
+			r.lease.let()
 			return nil
 		}
 		if CodeOf(err) == CodeLeaseLost {
@@ -276,7 +280,7 @@ func (r *run) putEnd(rec *Receipt, op *Operation, tried *attempt) error {
 			break
 		}
 	}
-	r.lease.keep()
+	r.lease.let()
 	return err
 }
 

@@ -236,38 +236,47 @@ func (l *leases) beat(ctx context.Context) {
 	}
 }
 
-// keep leaves the leases where they are: the end of the operation could not be put
-// on record, so nobody may act as if it had ended. They go with the operation, when
-// it is finished or rolled back after this process.
-func (l *leases) keep() {
+// let leaves the leases as they are: given back with the end of the operation, or kept
+// because that could not be put on record and nobody may act as if it had ended. Those
+// go with the operation, when it is finished or rolled back after this process.
+func (l *leases) let() {
 	l.mu.Lock()
 	l.keys = nil
 	l.mu.Unlock()
 }
 
-// release gives every lease back that is still this grant's: whoever closes an
-// operation holds its leases under the same id. It runs after the receipt is on record.
+// giveBack gives every lease back that is still this grant's: whoever closes an
+// operation holds its leases under the same id. An operation ends and gives them back in
+// one transaction, so that who has seen its end is never told that it is under way.
+func (l *leases) giveBack(tx Tx) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, key := range l.keys {
+		held, is, err := lookup(tx.Lease(key))
+		if err != nil {
+			return err
+		}
+		if !is || held.OpID != l.opID || held.Fence != l.fence {
+			continue
+		}
+		if err := tx.DeleteLease(key, l.opID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// release gives back what an operation that did not come to its end still holds.
 func (l *leases) release() {
+	l.mu.Lock()
+	none := len(l.keys) == 0
+	l.mu.Unlock()
+	if none {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	err := l.e.d.Store.Write(ctx, func(tx Tx) error {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		for _, key := range l.keys {
-			held, is, err := lookup(tx.Lease(key))
-			if err != nil {
-				return err
-			}
-			if !is || held.OpID != l.opID || held.Fence != l.fence {
-				continue
-			}
-			if err := tx.DeleteLease(key, l.opID); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
+	if err := l.e.d.Store.Write(ctx, l.giveBack); err != nil {
 		l.e.d.Log.Error("lease release", "op", l.opID, "err", err)
 	}
 }

@@ -291,11 +291,12 @@ func (r *run) conclude(ctx context.Context, state OpState, event string) (*Recei
 			return err
 		}
 		op.State, op.EndedAt, op.Receipt = state, r.e.d.Clock.Now(), mustJSON(rec)
-		return tx.UpdateOperation(&op)
+		if err := tx.UpdateOperation(&op); err != nil {
+			return err
+		}
+		return r.lease.giveBack(tx)
 	})
-	if err != nil {
-		r.lease.keep()
-	}
+	r.lease.let() // given back, or kept with an end that is not on record
 	r.mu.Lock()
 	if err == nil {
 		r.op = op

@@ -45,7 +45,7 @@ var mutants = []mutant{
 	},
 	{
 		"a lease is given back by its own grant", "engine/lease.go",
-		"if !is || held.OpID != l.opID || held.Fence != l.fence {\n\t\t\t\tcontinue", "if !is || held.OpID != l.opID {\n\t\t\t\tcontinue",
+		"if !is || held.OpID != l.opID || held.Fence != l.fence {\n\t\t\tcontinue", "if !is || held.OpID != l.opID {\n\t\t\tcontinue",
 		engineTests, "TestTheDeadDoNotWriteBesideTheirRecovery",
 	},
 	{
