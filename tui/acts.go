@@ -4,8 +4,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-
-	"rig/engine"
 )
 
 // here is what the cursor of the screen stands on.
@@ -226,37 +224,4 @@ func (m *Model) openSnooze() tea.Cmd {
 	}
 	m.push(newPicker("Snooze for", false, items))
 	return nil
-}
-
-// undoable finds the operation under the cursor, or else the newest, that can
-// still be undone.
-func (m *Model) undoable() *engine.OpView {
-	if m.fleet == nil {
-		return nil
-	}
-	here := m.here().op
-	var best *engine.OpView
-	for i := range m.fleet.Ops {
-		op := &m.fleet.Ops[i]
-		if op.UndoUntil.After(m.now) && op.ID == here {
-			return op
-		}
-		if op.UndoUntil.After(m.now) && (best == nil || op.StartedAt.After(best.StartedAt)) {
-			best = op
-		}
-	}
-	return best
-}
-
-func (m *Model) whyNoUndo() string {
-	if m.undoable() == nil {
-		return "no operation can be undone now"
-	}
-	return ""
-}
-
-// undo asks the verb that undoes an operation for its plan, in the same frame as
-// every other change.
-func (m *Model) undo() tea.Cmd {
-	return m.openWizard(undoDef(*m.undoable()))
 }
