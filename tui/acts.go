@@ -42,54 +42,6 @@ func (m *Model) whyNoMark() string {
 	return ""
 }
 
-func (m *Model) whyNoNeed() string {
-	if m.fleet == nil {
-		return "the record is still being read"
-	}
-	for _, it := range m.fleet.Attention {
-		if it.Acked == "" {
-			return ""
-		}
-	}
-	return "nobody waits for you"
-}
-
-// nextNeed goes to the next thing that waits for a person. On Attention the
-// cursor moves on; elsewhere the seat is shown on the Fleet.
-func (m *Model) nextNeed() tea.Cmd {
-	if s, ok := m.screens[m.cur].(*attentionScreen); ok {
-		for i := 1; i <= len(s.items); i++ {
-			at := (s.list.cursor + i) % len(s.items)
-			if s.items[at].Acked == "" {
-				s.list.cursor = at
-				s.list.clamp()
-				return nil
-			}
-		}
-		return nil
-	}
-	current := ""
-	if seat := m.here().seat; seat != nil {
-		current = seat.ID
-	}
-	var ids []string
-	for _, it := range m.fleet.Attention {
-		if it.Acked == "" && m.seats[it.SeatID] != nil && (len(ids) == 0 || ids[len(ids)-1] != it.SeatID) {
-			ids = append(ids, it.SeatID)
-		}
-	}
-	if len(ids) == 0 { // what waits is no seat
-		return m.show(screenAttention)
-	}
-	next := ids[0]
-	for i, id := range ids {
-		if id == current {
-			next = ids[(i+1)%len(ids)]
-		}
-	}
-	return m.goTo(next)
-}
-
 // fold folds on the Fleet; on the wall it moves sideways.
 func (m *Model) fold(fold bool) tea.Cmd {
 	switch s := m.screens[m.cur].(type) {

@@ -93,7 +93,7 @@ func TestNextNeedSkipsWhatWasSeen(t *testing.T) {
 	}
 	d := drive(t, f, options())
 	d.keys("w")
-	if !strings.Contains(d.m.toast.text, "nobody waits") {
+	if !strings.Contains(d.m.toast.text, "nobody else waits for you: 3 acknowledged") {
 		t.Errorf("says %q", d.m.toast.text)
 	}
 }
