@@ -144,7 +144,10 @@ func (m *Model) identityFacts(s *engine.SeatView) []fact {
 	add("generation", "occupant", "generation "+itoa(int(s.Generation))+dashed(string(s.Origin)))
 	add("previous", "before it", s.Previous)
 	add("parent", "forked from", s.ForkedFrom)
-	add("runtime", "runtime", string(s.Runtime)+dashed(s.Model))
+	add("runtime", "runtime", string(s.Runtime))
+	if s.Model != "" { // nothing tells which one runs: it may have been set since
+		add("model", "model", s.Model+", at its next launch")
+	}
 	add("role", "role", s.Role)
 	add("cwd", "directory", s.Cwd)
 	if s.Pane != "" {
