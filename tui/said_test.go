@@ -65,3 +65,55 @@ func TestTheLastQuestionDoesNotOfferTheCopy(t *testing.T) {
 		d.hasNot("copies it")
 	}
 }
+
+// What is copied of a remedy can be run as it is.
+func TestCopyOfARemedyIsACommand(t *testing.T) {
+	for remedy, want := range map[string]string{
+		"rig attach dev-qa@shop and answer it there":                                                   "rig attach dev-qa@shop",
+		"rig seat clean dev-qa@shop --reason …":                                                        "rig seat clean dev-qa@shop",
+		"rig seat clean dev-qa@shop --reason …, or rig up shop":                                        "rig seat clean dev-qa@shop",
+		"rig attach dev-qa@shop, then rig seat clear-attention dev-qa@shop":                            "rig attach dev-qa@shop",
+		"stop all but one: rig seat stop dev-qa@shop --reason …":                                       "rig seat stop dev-qa@shop",
+		"end the other one, or stop this: rig seat stop dev-qa@shop --reason …":                        "rig seat stop dev-qa@shop",
+		"look at it; then `rig up shop`":                                                               "rig up shop",
+		"fork it: `rig handover dev-qa@shop --source fork:01HZ --reason …`":                            "rig handover dev-qa@shop --source fork:01HZ",
+		"`rig handover dev-qa@shop --source discovered:… --reason …`":                                  "",
+		"rig attach dev-qa@shop to see who is there; rig seat clear-attention dev-qa@shop verifies it": "rig attach dev-qa@shop",
+		"rig op rollback op-77":                                                                        "rig op rollback op-77",
+		"rig compact dev-qa@shop --audit":                                                              "rig compact dev-qa@shop --audit",
+		"rig doctor":                                                                                   "rig doctor",
+		"wait for the reset, or hand the seat over":                                                    "",
+		"": "",
+	} {
+		if got := commandIn(remedy); got != want {
+			t.Errorf("%q gives %q", remedy, got)
+		}
+	}
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys("2", "G", "y") // a limit: no command resolves it
+	if got := strings.Join(d.copied, "|"); got != "plan-architect@shop" {
+		t.Errorf("copied %q", got)
+	}
+}
+
+// Fleet is the first screen: nothing lies before it, however one came there.
+func TestEscapeEndsOnFleet(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	var went []string
+	d.keys("8", "9", "5")
+	for range 4 {
+		d.keys("esc")
+		went = append(went, d.m.Screen())
+	}
+	if got := strings.Join(went, " "); got != "events operations fleet fleet" || !strings.Contains(d.m.toast.text, "this is the first screen") {
+		t.Errorf("Esc goes %s and says %q", got, d.m.toast.text)
+	}
+	d.keys("2", "8", "w", "esc")
+	if d.m.cur != screenFleet || !strings.Contains(d.m.toast.text, "this is the first screen") {
+		t.Errorf("Esc on Fleet goes to %s and says %q", d.m.Screen(), d.m.toast.text)
+	}
+	d.keys("-")
+	if d.m.cur != screenFleet || !strings.Contains(d.m.toast.text, "no screen before") {
+		t.Errorf("the trail is kept: %s, says %q", d.m.Screen(), d.m.toast.text)
+	}
+}
