@@ -78,3 +78,14 @@ func TestNobodyElseWaits(t *testing.T) {
 	d.keys("w")
 	d.has("nobody waits for you")
 }
+
+// A rig's line counts what its header counts, also an operation that was cut off.
+func TestTheLineOfARigCountsACutOffOperation(t *testing.T) {
+	d := drive(t, alsoCutOff(tuitest.Fleet(7)), options())
+	d.size(200, 50)
+	d.has("▲ 4 need you", "▲ 4 ·")
+	d = drive(t, alsoCutOff(seenOnly(tuitest.Fleet(7))), options())
+	d.m.fleet.Rigs[0].Attention = 0
+	d.size(200, 50)
+	d.has("▲ 1 needs you")
+}
