@@ -14,9 +14,9 @@ func TestAModelIsThatOfTheNextLaunch(t *testing.T) {
 	f.Rigs[0].Seats[0].Model = "opus-9"
 	d := drive(t, f, options())
 	d.keys("5")
-	d.has("opus-9, at its next launch")
+	d.has("claude-code (next launch: opus-9)")
 	d.hasNot("(opus-9)")
-	if out := plainly(t, tuitest.New(f), options(), "seat dev-impl"); !strings.Contains(out, "model: opus-9, at its next launch") || strings.Contains(out, "(opus-9)") {
+	if out := plainly(t, tuitest.New(f), options(), "seat dev-impl"); !strings.Contains(out, "(next launch: opus-9)") || strings.Contains(out, "(opus-9)") {
 		t.Errorf("plain mode says\n%s", out)
 	}
 }
