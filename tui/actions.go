@@ -70,7 +70,7 @@ func moveActions() []*action {
 			in: scopeFleet | scopeWall | scopeRestore, run: func(m *Model) tea.Cmd { return m.fold(false) },
 		},
 		{
-			id: "next-need", keys: []string{"w"}, label: "next need", help: "go to the next seat that waits for a person", group: groupMove,
+			id: "next-need", keys: []string{"w"}, label: "next need", help: "go to the next that waits for a person: a seat, or another item of Attention", group: groupMove,
 			in: scopeScreens, foot: 26, disabled: (*Model).whyNoNeed, run: (*Model).nextNeed,
 		},
 		{

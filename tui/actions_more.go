@@ -41,7 +41,7 @@ func verbActions() []*action {
 		})
 	}
 	return append(out, &action{
-		id: "undo", keys: []string{"u"}, label: "undo", help: "undo the last operation that still can be undone", group: groupVerb,
+		id: "undo", keys: []string{"u"}, label: "undo", help: "undo the operation under the cursor, or the last one of the seat under it that still can be undone", group: groupVerb,
 		in: scopeScreens, foot: 27, write: true, disabled: (*Model).whyNoUndo, run: (*Model).undo,
 	})
 }

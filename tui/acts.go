@@ -4,8 +4,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-
-	"rig/engine"
 )
 
 // here is what the cursor of the screen stands on.
@@ -42,54 +40,6 @@ func (m *Model) whyNoMark() string {
 		return "put the cursor on a seat, a rig or a pod first"
 	}
 	return ""
-}
-
-func (m *Model) whyNoNeed() string {
-	if m.fleet == nil {
-		return "the record is still being read"
-	}
-	for _, it := range m.fleet.Attention {
-		if it.Acked == "" {
-			return ""
-		}
-	}
-	return "nobody waits for you"
-}
-
-// nextNeed goes to the next thing that waits for a person. On Attention the
-// cursor moves on; elsewhere the seat is shown on the Fleet.
-func (m *Model) nextNeed() tea.Cmd {
-	if s, ok := m.screens[m.cur].(*attentionScreen); ok {
-		for i := 1; i <= len(s.items); i++ {
-			at := (s.list.cursor + i) % len(s.items)
-			if s.items[at].Acked == "" {
-				s.list.cursor = at
-				s.list.clamp()
-				return nil
-			}
-		}
-		return nil
-	}
-	current := ""
-	if seat := m.here().seat; seat != nil {
-		current = seat.ID
-	}
-	var ids []string
-	for _, it := range m.fleet.Attention {
-		if it.Acked == "" && m.seats[it.SeatID] != nil && (len(ids) == 0 || ids[len(ids)-1] != it.SeatID) {
-			ids = append(ids, it.SeatID)
-		}
-	}
-	if len(ids) == 0 { // what waits is no seat
-		return m.show(screenAttention)
-	}
-	next := ids[0]
-	for i, id := range ids {
-		if id == current {
-			next = ids[(i+1)%len(ids)]
-		}
-	}
-	return m.goTo(next)
 }
 
 // fold folds on the Fleet; on the wall it moves sideways.
@@ -226,37 +176,4 @@ func (m *Model) openSnooze() tea.Cmd {
 	}
 	m.push(newPicker("Snooze for", false, items))
 	return nil
-}
-
-// undoable finds the operation under the cursor, or else the newest, that can
-// still be undone.
-func (m *Model) undoable() *engine.OpView {
-	if m.fleet == nil {
-		return nil
-	}
-	here := m.here().op
-	var best *engine.OpView
-	for i := range m.fleet.Ops {
-		op := &m.fleet.Ops[i]
-		if op.UndoUntil.After(m.now) && op.ID == here {
-			return op
-		}
-		if op.UndoUntil.After(m.now) && (best == nil || op.StartedAt.After(best.StartedAt)) {
-			best = op
-		}
-	}
-	return best
-}
-
-func (m *Model) whyNoUndo() string {
-	if m.undoable() == nil {
-		return "no operation can be undone now"
-	}
-	return ""
-}
-
-// undo asks the verb that undoes an operation for its plan, in the same frame as
-// every other change.
-func (m *Model) undo() tea.Cmd {
-	return m.openWizard(undoDef(*m.undoable()))
 }

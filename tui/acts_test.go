@@ -93,7 +93,7 @@ func TestNextNeedSkipsWhatWasSeen(t *testing.T) {
 	}
 	d := drive(t, f, options())
 	d.keys("w")
-	if !strings.Contains(d.m.toast.text, "nobody waits") {
+	if !strings.Contains(d.m.toast.text, "nobody else waits for you: 3 acknowledged") {
 		t.Errorf("says %q", d.m.toast.text)
 	}
 }
@@ -152,7 +152,7 @@ func TestSendVerifiesAndProtectsADraft(t *testing.T) {
 func TestCopyGivesWhatIsUnderTheCursor(t *testing.T) {
 	d := drive(t, tuitest.Fleet(7), options())
 	d.keys("j", "y", "g", "y", "2", "y", "8", "y", "esc", "esc", "D", "enter", "y")
-	want := []string{"dev-qa@shop", "shop", "rig attach dev-qa@shop and answer it there", "op-old0", "rig down shop"}
+	want := []string{"dev-qa@shop", "shop", "rig attach dev-qa@shop", "op-old0", "rig down shop"}
 	if strings.Join(d.copied, "|") != strings.Join(want, "|") {
 		t.Errorf("copied %q", d.copied)
 	}

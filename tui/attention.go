@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -65,12 +66,40 @@ func (s *attentionScreen) subject(m *Model) subject {
 	if it == nil {
 		return subject{}
 	}
-	out := subject{item: it, copy: it.Remedy, topic: "status", seat: m.seats[it.SeatID], op: it.OpID}
+	out := subject{item: it, copy: cmp.Or(commandIn(it.Remedy), it.Seat, it.Remedy), topic: "status", seat: m.seats[it.SeatID], op: it.OpID}
 	if out.seat != nil {
 		out.seats = []string{it.SeatID}
 		out.rig = m.rig(out.seat.RigID)
 	}
 	return out
+}
+
+// openFlag is a flag whose value a person has to think of.
+var openFlag = regexp.MustCompile(` --[a-z-]+ …`)
+
+// commandIn is the first command line in a remedy, which is prose: what can be run as it
+// is, without the flags whose values a person gives. "" = there is none.
+func commandIn(remedy string) string {
+	cmd := ""
+	if _, rest, ok := strings.Cut(remedy, "`rig "); ok {
+		rest, _, _ = strings.Cut(rest, "`")
+		cmd = "rig " + rest
+	} else {
+		rest, ok := strings.CutPrefix(remedy, "rig ")
+		if !ok {
+			if _, rest, ok = strings.Cut(remedy, ": rig "); !ok {
+				return ""
+			}
+		}
+		for _, end := range []string{", ", "; ", ". ", " and ", " or ", " to "} {
+			rest, _, _ = strings.Cut(rest, end)
+		}
+		cmd = "rig " + strings.TrimSuffix(rest, ".")
+	}
+	if cmd = openFlag.ReplaceAllString(cmd, ""); strings.Contains(cmd, "…") {
+		return ""
+	}
+	return cmd
 }
 
 func (s *attentionScreen) panes(m *Model) []string {

@@ -144,7 +144,11 @@ func (m *Model) identityFacts(s *engine.SeatView) []fact {
 	add("generation", "occupant", "generation "+itoa(int(s.Generation))+dashed(string(s.Origin)))
 	add("previous", "before it", s.Previous)
 	add("parent", "forked from", s.ForkedFrom)
-	add("runtime", "runtime", string(s.Runtime)+dashed(s.Model))
+	model := s.Model
+	if model != "" { // nothing tells which one runs: it may have been set since
+		model = "next launch: " + model
+	}
+	add("runtime", "runtime", string(s.Runtime)+dashed(model))
 	add("role", "role", s.Role)
 	add("cwd", "directory", s.Cwd)
 	if s.Pane != "" {

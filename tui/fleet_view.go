@@ -120,18 +120,31 @@ func (m *Model) rigCells(r *engine.RigView, folded bool, w int) []seg {
 		{l.tone, l.text(g)},
 		{toneDim, "  " + itoa(r.Running) + "/" + itoa(len(r.Seats))},
 	}
-	needs := ""
+	needs, n := "", m.rigNeeds(r)
 	if m.w >= stackCols {
 		out = append(out, seg{toneDim, " running"})
-		needs = needYou(r.Attention)
+		needs = needYou(n)
 	}
-	if r.Attention > 0 {
-		out = append(out, seg{toneNeed, "  " + lookWaiting.mark(g) + " " + itoa(r.Attention) + needs})
+	if n > 0 {
+		out = append(out, seg{toneNeed, "  " + lookWaiting.mark(g) + " " + itoa(n) + needs})
 	}
 	if why := "  " + clean(r.Why); r.Why != "" && (r.Life == engine.RigUnknown || segsWidth(out)+width(why) <= w) {
 		out = append(out, seg{toneDim, why})
 	}
 	return out
+}
+
+// rigNeeds counts what waits for a person in a rig: also its cut-off operations, which
+// name what they were done to and not the rig.
+func (m *Model) rigNeeds(r *engine.RigView) int {
+	n := r.Attention
+	for i := range m.fleet.Attention {
+		it := &m.fleet.Attention[i]
+		if it.Acked == "" && it.Rig == "" && it.OpID != "" && (it.Target == r.Name || strings.HasSuffix(it.Target, "@"+r.Name)) {
+			n++
+		}
+	}
+	return n
 }
 
 // seatCells gives the cells of a seat's row. indent is what the name gives up to

@@ -46,6 +46,8 @@ type (
 	}
 	sentMsg struct {
 		id       int
+		seat     string // id
+		text     string
 		delivery engine.Delivery
 		err      error
 	}

@@ -36,7 +36,8 @@ type Model struct {
 	cur     screenID
 	trail   []screenID // screens before this one, newest last
 	marks   map[string]bool
-	marked  string // seat that was marked last
+	marked  string            // seat that was marked last
+	unsent  map[string]string // messages that were typed and not sent, by seat
 	filters map[screenID]string
 	typing  *input // the filter line while it is open
 
@@ -80,7 +81,7 @@ func New(ctx context.Context, c engine.Console, opt Options) (*Model, error) {
 	}
 	m := &Model{
 		c: c, opt: opt, ctx: ctx, reg: reg, profile: colorprofile.TrueColor, mouse: !opt.NoMouse,
-		frames: map[string]frameOf{}, marks: map[string]bool{}, filters: map[screenID]string{},
+		frames: map[string]frameOf{}, marks: map[string]bool{}, unsent: map[string]string{}, filters: map[screenID]string{},
 		seats: map[string]*engine.SeatView{}, screens: newScreens(), cur: screenFleet, after: tea.Tick,
 	}
 	m.brush.g = unicodeGlyphs()
@@ -220,6 +221,9 @@ func (m *Model) onAnswer(msg tea.Msg) tea.Cmd {
 		return m.onPapers(msg)
 	}
 	var cmds []tea.Cmd
+	if sent, ok := msg.(sentMsg); ok {
+		cmds = append(cmds, m.onSent(sent))
+	}
 	for _, o := range m.overlays {
 		cmds = append(cmds, o.update(m, msg))
 	}
@@ -257,6 +261,11 @@ func (m *Model) setFleet(f *engine.Fleet) tea.Cmd {
 	for id := range m.frames {
 		if m.seats[id] == nil {
 			delete(m.frames, id)
+		}
+	}
+	for id := range m.unsent {
+		if m.seats[id] == nil {
+			delete(m.unsent, id)
 		}
 	}
 	cmds := []tea.Cmd{m.ring(f), m.askColours()}

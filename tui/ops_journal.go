@@ -57,10 +57,12 @@ func (s *opsScreen) journalTop(m *Model, op engine.Operation, w int) []string {
 		}
 		out = append(out, m.paragraph(toneNeed, " ", "cut off half-way, "+cutOffWord(v)+" ("+key+")", w)...)
 	}
-	for _, v := range m.fleet.Ops {
-		if v.ID == op.ID && v.UndoUntil.After(m.now) {
-			out = append(out, m.paragraph(toneAccent, " ", m.reg.hint("undo")+" takes it back, until "+v.UndoUntil.In(m.opt.zone()).Format("15:04:05"), w)...)
-		}
+	switch v, why := m.undoOf(op.ID); {
+	case v == nil:
+	case why != "":
+		out = append(out, m.paragraph(toneDim, " ", "it cannot be taken back: "+why, w)...)
+	default:
+		out = append(out, m.paragraph(toneAccent, " ", m.reg.hint("undo")+" takes it back, until "+m.undoEnd(v), w)...)
 	}
 	return append(out, m.brush.blank(w, 1)...)
 }

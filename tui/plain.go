@@ -123,7 +123,10 @@ func (p *plain) picture(f *engine.Fleet) {
 		}
 	}
 	for _, op := range f.Ops {
-		text := string(op.State) + " " + itoa(op.Done) + " of " + itoa(op.Total)
+		text := string(op.State)
+		if op.Total > 0 { // the steps of what has ended are not in the picture
+			text += " " + itoa(op.Done) + " of " + itoa(op.Total)
+		}
 		if op.Now != "" {
 			text += ", " + clean(op.Now)
 		}

@@ -33,6 +33,7 @@ func plainCommands() []plainCommand {
 		{"look-back", "look-back SEAT [HHMM]", "the moments recorded of a seat, or its screen at a time of day", false, (*plain).lookBack},
 		{"jump", "jump SEAT", "the line that goes into the seat's pane", false, (*plain).jump},
 		{"send", "send SEAT TEXT", "type a message into a seat and verify it", true, (*plain).send},
+		{"undo", "undo [SEAT|OPERATION]", "undo an operation, or the last one of a seat, while that is possible", true, (*plain).undo},
 		{"ack", "ack NUMBER", "acknowledge an item of attention", true, func(p *plain, r string) { p.ack(r, 0) }},
 		{"snooze", "snooze NUMBER [minutes]", "hide an item for a while", true, (*plain).snooze},
 	}

@@ -86,7 +86,11 @@ func (m *Model) planLines(p *engine.Plan, cols int) []string {
 	out = append(out, m.planSteps(steps, cols)...)
 	section("stays the same", len(by[engine.LineUnchanged]), toneDim)
 	each(engine.LineUnchanged, toneDim, "  = ", "stays: ")
-	section("the same in a shell, "+m.reg.hint("copy")+" copies it", len(by[engine.LineCommand]), toneDim)
+	shell := "the same in a shell"
+	if a := m.reg.byID("copy"); a != nil && a.in&m.scope() != 0 { // at the last question the key has another meaning
+		shell += ", " + m.reg.hint("copy") + " copies it"
+	}
+	section(shell, len(by[engine.LineCommand]), toneDim)
 	each(engine.LineCommand, toneAccent, "  ", "")
 	return out
 }

@@ -87,9 +87,36 @@ func (s *pressureScreen) whyLines(m *Model, seat *engine.SeatView, w int) []stri
 	next := e.Next
 	if s.turns[seat.Address] > 0 {
 		next = m.reg.hint("compact") + " opens the compaction; in a shell " + next
+		if policyActs(seat) {
+			next = "the rig's policy compacts it without you, at its own threshold; before that " + next
+		}
 	}
 	say("next", next, toneAccent)
 	return out
+}
+
+// policyActs says that the rig's own policy compacts a seat, without a person.
+func policyActs(seat *engine.SeatView) bool {
+	return seat != nil && seat.Compaction.Managed && seat.Compaction.Why == ""
+}
+
+// whoCompacts says on whose word the seats of the schedule are compacted.
+func (s *pressureScreen) whoCompacts(m *Model) string {
+	alone, all := 0, 0
+	for _, e := range s.plan.Candidates {
+		all++
+		if policyActs(m.seats[e.SeatID]) {
+			alone++
+		}
+	}
+	how := m.reg.hint("compact") + " on a seat, or on marked seats, one after the other"
+	switch alone {
+	case 0:
+		return "each needs your word: " + how
+	case all:
+		return "their rigs' policies compact them without you, each at its own threshold; before that: " + how
+	}
+	return engine.Counted(alone, "seat") + " of these the rig's policy compacts without you, at its own threshold; the others need your word: " + how
 }
 
 // tokensWord gives the tokens in use as they are, digit for digit.
@@ -127,7 +154,7 @@ func (s *pressureScreen) schedule(m *Model, w, h int) []string {
 			lead := " round " + itoa(slot.Slot) + "  "
 			say(toneText, lead, joinWords(", ", slot.Seats...))
 		}
-		say(toneDim, " ", "one seat of a rig at a time; each needs your word: "+m.reg.hint("compact")+" on a seat, or on marked seats, one after the other")
+		say(toneDim, " ", "one seat of a rig at a time; "+s.whoCompacts(m))
 	}
 	return m.brush.box(w, h, toneBorder, []seg{{toneStrong, "order in which to compact"}}, "", m.brush.fill(lines, inner, h-2))
 }

@@ -206,10 +206,14 @@ func TestReceiptSaysHowToTakeItBack(t *testing.T) {
 		t.Error("nothing can be taken back")
 	}
 	f := *d.m.fleet
-	f.Ops = append([]engine.OpView(nil), engine.OpView{ID: "op-1", UndoUntil: d.m.now.Add(time.Minute)})
+	f.Ops = append([]engine.OpView(nil), engine.OpView{ID: "op-1", Target: "dev-impl@shop", State: engine.OpDone, UndoUntil: d.m.now.Add(time.Minute)})
 	d.send(fleetMsg{&f})
 	if text := ansiText(d.m.undoLine(r, 80)); !strings.Contains(text, "u takes it back, until") {
 		t.Errorf("it says %q", text)
+	}
+	d.keys("j")
+	if text := ansiText(d.m.undoLine(r, 80)); !strings.Contains(text, "u on dev-impl@shop takes it back, until") {
+		t.Errorf("with the cursor elsewhere it says %q", text)
 	}
 }
 

@@ -71,12 +71,18 @@ func (m *Model) undoLine(r *engine.Receipt, cols int) []string {
 	if r == nil || m.fleet == nil {
 		return nil
 	}
-	for _, op := range m.fleet.Ops {
-		if op.ID == r.Operation.ID && op.UndoUntil.After(m.now) {
-			return m.paragraph(toneAccent, "  "+m.brush.g.arrow+" ", m.reg.hint("receipt-close")+", then "+m.reg.hint("undo")+" takes it back, until "+op.UndoUntil.In(m.opt.zone()).Format("15:04:05"), cols)
-		}
+	op, why := m.undoOf(r.Operation.ID)
+	switch {
+	case op == nil:
+		return nil
+	case why != "":
+		return m.paragraph(toneDim, "  "+m.brush.g.dot+" ", "it cannot be taken back: "+why, cols)
 	}
-	return nil
+	where := ""
+	if here, _ := m.undoable(); here == nil || here.ID != op.ID { // the cursor is on something else
+		where = " on " + clean(op.Target)
+	}
+	return m.paragraph(toneAccent, "  "+m.brush.g.arrow+" ", m.reg.hint("receipt-close")+", then "+m.reg.hint("undo")+where+" takes it back, until "+m.undoEnd(op), cols)
 }
 
 func (m *Model) receipt(r *engine.Receipt, err error, cols int) []string {

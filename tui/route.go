@@ -44,8 +44,14 @@ func (m *Model) push(o overlay) {
 
 // closeTop closes the topmost dialog.
 func (m *Model) closeTop() tea.Cmd {
-	if n := len(m.overlays); n > 0 {
-		m.overlays = m.overlays[:n-1]
+	n := len(m.overlays)
+	if n == 0 {
+		return nil
+	}
+	top := m.overlays[n-1]
+	m.overlays = m.overlays[:n-1]
+	if s, ok := top.(*sender); ok {
+		return s.closed(m)
 	}
 	return nil
 }

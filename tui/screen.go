@@ -152,8 +152,7 @@ func (m *Model) lastScreen() tea.Cmd {
 }
 
 // back goes one level back: a filter, what is looked into, then marks, then the
-// screen before. On the
-// first screen it does nothing, and it never quits.
+// screen before. On the first screen it forgets the way there, and it never quits.
 func (m *Model) back() tea.Cmd {
 	switch {
 	case m.filters[m.cur] != "":
@@ -165,11 +164,13 @@ func (m *Model) back() tea.Cmd {
 	case len(m.marks) > 0:
 		m.marks, m.marked = map[string]bool{}, ""
 		return nil
+	case m.cur == screenFleet:
+		m.trail = nil
 	case len(m.trail) > 0:
 		m.cur = m.trail[len(m.trail)-1]
 		m.trail = m.trail[:len(m.trail)-1]
 		return m.renew(m.cur)
-	case m.cur != screenFleet:
+	default:
 		m.cur = screenFleet
 		return m.renew(m.cur)
 	}

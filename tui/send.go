@@ -40,7 +40,8 @@ type sender struct {
 	seat   string
 	text   *input
 	fuse   fuse
-	sent   int // number of the send under way
+	sent   int  // number of the send under way
+	kept   bool // the text is from a time before
 	result *engine.Delivery
 	err    string
 }
@@ -57,8 +58,44 @@ func (m *Model) whyNoSend() string {
 }
 
 func (m *Model) openSend() tea.Cmd {
-	m.push(&sender{seat: m.here().seat.ID, text: &input{lines: true, most: maxMessage}})
-	return nil
+	s := &sender{seat: m.here().seat.ID, text: &input{lines: true, most: maxMessage}}
+	m.push(s)
+	text := m.unsent[s.seat]
+	if text == "" {
+		return nil
+	}
+	s.text.insert(text)
+	s.kept = true
+	return s.fuse.light(m, typePause)
+}
+
+// closed says where a text is that was typed and not sent.
+func (s *sender) closed(m *Model) tea.Cmd {
+	if s.sent != 0 || strings.TrimSpace(s.text.text()) == "" {
+		return nil
+	}
+	return m.say(toneText, false, "the text is kept: "+m.reg.hint("send")+" on "+m.addressOf(s.seat)+" shows it again")
+}
+
+// onSent lets go of a text that arrived, and tells of one that did not where its dialog
+// is closed.
+func (m *Model) onSent(msg sentMsg) tea.Cmd {
+	if msg.err == nil && msg.delivery.Outcome == "delivered" {
+		if m.unsent[msg.seat] == msg.text {
+			delete(m.unsent, msg.seat)
+		}
+		return nil
+	}
+	for _, o := range m.overlays {
+		if s, ok := o.(*sender); ok && s.sent == msg.id {
+			return nil
+		}
+	}
+	why := joinWords(": ", msg.delivery.Outcome, msg.delivery.Why)
+	if msg.err != nil {
+		why = errorText(msg.err)
+	}
+	return m.say(toneBad, true, "the message to "+m.addressOf(msg.seat)+": "+why+"; its text is kept")
 }
 
 func (s *sender) scope(*Model) scope               { return scopeSend }
@@ -75,7 +112,10 @@ func (s *sender) changed(m *Model, edit func()) tea.Cmd {
 		return nil
 	}
 	edit()
-	s.result, s.err = nil, ""
+	s.result, s.err, s.kept = nil, "", false
+	if m.unsent[s.seat] = s.text.text(); strings.TrimSpace(m.unsent[s.seat]) == "" {
+		delete(m.unsent, s.seat)
+	}
 	return s.fuse.light(m, typePause)
 }
 
@@ -127,10 +167,11 @@ func (m *Model) sendNow() tea.Cmd {
 		return nil
 	}
 	s.sent, s.result, s.err = m.next(), nil, ""
+	s.kept = false
 	c, ctx, id, seat, text := m.c, m.ctx, s.sent, s.seat, s.text.text()
 	return func() tea.Msg {
 		d, err := c.Send(ctx, seat, text)
-		return sentMsg{id, d, err}
+		return sentMsg{id, seat, text, d, err}
 	}
 }
 
@@ -149,6 +190,9 @@ func (s *sender) view(m *Model, cols, rows int) []string {
 		if d := clean(seat.Activity.Draft); d != "" {
 			lines = append(lines, m.brush.line(inner, false, seg{toneNeed, "draft in its box: "}, seg{toneText, d}))
 		}
+	}
+	if n := len(m.marks); n > 1 || n == 1 && !m.marks[s.seat] {
+		lines = append(lines, m.brush.text(inner, toneNeed, "marks are not used here: this goes to "+m.addressOf(s.seat)+" alone"))
 	}
 	lines = append(lines, m.brush.blank(inner, 1)...)
 	lines = append(lines, m.brush.line(2, false, seg{toneAccent, m.brush.g.prompt})+s.text.view(m.brush, inner-2, true, ""))
@@ -170,6 +214,8 @@ func (s *sender) outcome(g *glyphs) []readLine {
 		return []readLine{{"", "delivering, and looking whether it arrived", toneStart}}
 	case s.err != "":
 		return []readLine{{"", s.err, toneBad}}
+	case s.result == nil && s.kept:
+		return []readLine{{"", "Kept from before: typed, and not sent or not proven to be.", toneNeed}}
 	case s.result == nil:
 		how := "The text is pasted as it is and its arrival is verified."
 		if n := s.text.breaks(); n > 0 {

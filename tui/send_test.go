@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"rig/engine"
 	"rig/tui/tuitest"
 )
 
@@ -84,4 +85,54 @@ func TestAMessageOfLineBreaksAloneIsEmpty(t *testing.T) {
 	if sent, _, _ := d.c.Did(); len(sent) != 0 || !strings.Contains(d.m.toast.text, "empty") {
 		t.Errorf("sent %q, says %q", sent, d.m.toast.text)
 	}
+}
+
+// A text that was typed and not sent is there when the dialog opens again, on its own
+// seat alone, until it is sent or cleared.
+func TestAnUnsentMessageIsKept(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys("s", "go on, please", "esc")
+	d.has("the text is kept: s on dev-impl@shop shows it again")
+	d.keys("j", "s")
+	d.hasNot("go on, please")
+	d.keys("esc", "k", "s")
+	d.has("go on, please", "Kept from before")
+	if got := d.sentText(); got != "go on, please" {
+		t.Errorf("sent %q", got)
+	}
+	d.keys("esc", "s")
+	d.hasNot("go on, please", "Kept from before", "the text is kept")
+	d.keys("x", "backspace", "esc")
+	d.hasNot("the text is kept")
+	if len(d.m.unsent) != 0 {
+		t.Errorf("kept %q", d.m.unsent)
+	}
+}
+
+func TestAMessageThatFailsBehindItsDialogIsTold(t *testing.T) {
+	for outcome, tells := range map[string]bool{"delivered": false, "typed-not-submitted": true} {
+		d := drive(t, tuitest.Fleet(7), options())
+		d.c.Delivery = engine.Delivery{Outcome: outcome, Why: "the box still holds it"}
+		d.keys("s", "go on")
+		d.fire(typePause)
+		d.hold = true
+		d.keys("enter", "esc")
+		d.hold = false
+		for _, cmd := range d.held {
+			d.run(cmd)
+		}
+		if got := strings.Contains(d.m.toast.text, "typed-not-submitted: the box still holds it; its text is kept"); got != tells || (d.m.unsent["seat000"] == "go on") != tells {
+			t.Errorf("%s: says %q, keeps %q", outcome, d.m.toast.text, d.m.unsent)
+		}
+	}
+}
+
+func TestAMessageSaysThatMarksAreNotUsed(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys("s")
+	d.hasNot("marks are not used")
+	d.keys("esc", "space", "k", "s") // the seat itself
+	d.hasNot("marks are not used")
+	d.keys("esc", "j", "space", "k", "s")
+	d.has("marks are not used here: this goes to dev-qa@shop alone")
 }
