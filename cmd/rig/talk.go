@@ -32,7 +32,7 @@ func (c *cli) sendCmd() *cobra.Command {
 			if c.json {
 				return c.print(map[string]any{"ok": c.code == 0, "outcome": d.Outcome, "why": d.Why, "source": d.Source})
 			}
-			fmt.Fprintf(c.out, "%s: %s\n", d.Outcome, d.Why)
+			fmt.Fprintf(c.out, "%s: %s\n", d.Word(), d.Why)
 			return nil
 		},
 	}
