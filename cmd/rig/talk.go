@@ -36,7 +36,7 @@ func (c *cli) sendCmd() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&verify, "verify", false, "wait for proof that it was taken; exit 1 without")
+	cmd.Flags().BoolVar(&verify, "verify", false, "wait for proof that its client has it, read or queued; exit 1 without")
 	return cmd
 }
 
