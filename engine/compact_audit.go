@@ -19,12 +19,13 @@ func commitCompacted(_ context.Context, r *run, s Step, tx Tx) (Evidence, error)
 		"attempt": r.plan.ID, "generation": seat.Generation, "trigger": proof["trigger"], "source": proof["source"],
 		"pre_tokens": proof["pre_tokens"], "post_tokens": proof["post_tokens"], "packet": r.saw(s.Seat + "/packet")["dir"],
 	}
-	seat.Lifecycle, seat.LastError = LifecycleCompacted, ""
+	now := r.e.d.Clock.Now()
+	seat.Lifecycle, seat.LastError, seat.UpdatedAt = LifecycleCompacted, "", now
 	if err := tx.UpdateSeat(&seat); err != nil {
 		return nil, err
 	}
 	if session, err := currentSession(tx, seat.ID); err == nil {
-		if err := tx.SetMeta(compactionSeenKey(session.ID), stampOf(r.e.d.Clock.Now())); err != nil {
+		if err := tx.SetMeta(compactionSeenKey(session.ID), stampOf(now)); err != nil {
 			return nil, err
 		}
 	}

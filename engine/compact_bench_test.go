@@ -19,11 +19,13 @@ type patient struct {
 	mu      sync.Mutex
 	usage   engine.Usage
 	state   engine.ActivityState
+	code    engine.Code
 	proof   engine.CompactionProof
 	latest  engine.CompactionProof
 	draft   string
-	entered bool // a line that a dead process left in the box was submitted
-	asked   bool // the conversation holds every line that was typed
+	written string // where its conversation is kept; "" = nobody prompted it
+	entered bool   // a line that a dead process left in the box was submitted
+	asked   bool   // the conversation holds every line that was typed
 	answer  func(marker string) string
 }
 
@@ -36,7 +38,7 @@ func (p *patient) set(fn func(p *patient)) {
 func (p *patient) Activity(context.Context, engine.Probe) engine.Activity {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return engine.Activity{Reading: engine.Reading{State: p.state, Why: "set by the test", Source: "test", Confidence: engine.ConfidenceHigh}}
+	return engine.Activity{Reading: engine.Reading{State: p.state, Code: p.code, Why: "set by the test", Source: "test", Confidence: engine.ConfidenceHigh}}
 }
 
 func (p *patient) Usage(_ context.Context, q engine.Probe) engine.Usage {
@@ -74,6 +76,12 @@ func (p *patient) AnswerTo(_ context.Context, _ engine.Probe, _ engine.Compactio
 	defer p.mu.Unlock()
 	answer = p.answer(marker)
 	return answer != "" || p.asked, answer
+}
+
+func (p *patient) Transcript(context.Context, engine.Session, string) (path, why string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.written, "it was not prompted"
 }
 
 // ward is a bench with one such seat, that keeps maps and directives in memory.
@@ -156,7 +164,7 @@ func newWard(tb testing.TB) *ward {
 	w.ctxs = &enginetest.Contexts{Faults: w.faults}
 	w.keeper = &keeper{Files: w.files, Contexts: w.ctxs, armed: map[string]engine.Directive{}, whole: true}
 	w.patient = &patient{
-		Runtime: &enginetest.Runtime{Kind: engine.RuntimeClaude, Faults: w.faults}, state: engine.ActivityIdle,
+		Runtime: &enginetest.Runtime{Kind: engine.RuntimeClaude, Faults: w.faults}, state: engine.ActivityIdle, written: "/t.jsonl",
 		usage: engine.Usage{Known: true, Tokens: 900_000, Window: 1_000_000, Percent: 90, SampledAt: w.clock.Now(), Source: "test", Confidence: engine.ConfidenceHigh},
 		proof: engine.CompactionProof{State: engine.CompactionDone, Source: "transcript", Trigger: "manual"},
 		answer: func(marker string) string {

@@ -15,6 +15,9 @@ const (
 	managedCooldown = 10 * time.Minute // after an audited compaction
 )
 
+// policyOperator is who acts where nobody but a rig's policy asked for it.
+var policyOperator = Operator{Name: "compaction policy", Derived: true}
+
 // enforcerLease is the right to enforce policies: one process has it, whichever
 // consoles and watchers run.
 const enforcerLease = "policy:compaction"
@@ -115,7 +118,7 @@ func (x *enforcer) lease(ctx context.Context) bool {
 	if fresh {
 		return true
 	}
-	me := x.e.d.Procs.Self("compaction policy")
+	me := x.e.d.Procs.Self(policyOperator.Name)
 	err := x.e.d.Store.Write(ctx, func(tx Tx) error {
 		l, err := tx.Lease(enforcerLease)
 		other := err == nil && (l.Owner.PID != me.PID || l.Owner.PIDStart != me.PIDStart || l.Owner.Boot != me.Boot)
@@ -188,7 +191,7 @@ func (x *enforcer) start(ctx context.Context, s *SeatView, st ManagedState) {
 		return
 	}
 	p, err := x.e.Plan(ctx, Request{
-		Verb: VerbCompact, Target: s.Address, Reason: "policies.claude_compaction", Args: args, Operator: Operator{Name: "compaction policy", Derived: true},
+		Verb: VerbCompact, Target: s.Address, Reason: "policies.claude_compaction", Args: args, Operator: policyOperator,
 	})
 	if err != nil || !p.Applicable() {
 		st.Latched = false

@@ -165,11 +165,27 @@ func (s *seatPlan) blockCompact(ctx context.Context, args CompactArgs) {
 		if s.seat.Lifecycle != LifecycleCompacted {
 			s.block(CodeNoCompaction, "rig compact "+s.address+" --state", "there is no compaction that waits for its audit")
 		}
-	} else if u := rt.Usage(ctx, probe); !u.Known {
-		s.block(CodeNoUsage, "wait for an answer of the seat, then try again; `rig explain "+s.address+" context`", "nothing is known of its context: %s", cmp.Or(u.Note, "no sample"))
+	} else {
+		if u := rt.Usage(ctx, probe); !u.Known {
+			s.block(CodeNoUsage, "wait for an answer of the seat, then try again; `rig explain "+s.address+" context`", "nothing is known of its context: %s", cmp.Or(u.Note, "no sample"))
+		}
+		s.blockNoTranscript(ctx, rt)
 	}
 	if s.last.Startup == StartupAttention {
 		s.block(CodeNeedsInput, look, "its start still waits for a person: %s", s.last.StartupNote)
+	}
+}
+
+// blockNoTranscript refuses a conversation that its client has not written, such as that
+// of a fork which nobody has prompted: no restore packet could be made of it.
+func (s *seatPlan) blockNoTranscript(ctx context.Context, rt Runtime) {
+	f, ok := rt.(transcriptFinder)
+	if !ok {
+		return
+	}
+	if path, why := f.Transcript(ctx, s.last, s.seat.Cwd); path == "" {
+		s.block(CodePrepIncomplete, "prompt it first: a conversation that nobody has prompted has nothing to compact",
+			"no restore packet could be written: no transcript: %s", cmp.Or(why, "none was found"))
 	}
 }
 
@@ -193,11 +209,9 @@ func mayCompact(t target, act Activity, screen []string) error {
 		err = Errorf(CodeMidWork, "it is at work: %s", act.Why)
 		hint = "rig wait " + t.address + ", then try again"
 	case ActivityIdle:
-		if r, ok := t.rt.(draftReader); ok {
-			if draft, shown := r.InputBox(screen); shown && strings.TrimSpace(draft) != "" {
-				err = Errorf(CodeDraftPresent, "somebody's draft stands in its input box").With("draft_characters", utf8.RuneCountInString(draft))
-				hint = "send or clear the draft in the pane first: rig attach " + t.address
-			}
+		if draft := draftIn(t.rt, screen); draft != "" {
+			err = Errorf(CodeDraftPresent, "somebody's draft stands in its input box").With("draft_characters", utf8.RuneCountInString(draft))
+			hint = "send or clear the draft in the pane first: rig attach " + t.address
 		}
 	}
 	if err == nil {

@@ -66,7 +66,7 @@ type SeatCompaction struct {
 	// Verdict is "compacted, not audited" between a compaction and a passed
 	// audit, else "".
 	Verdict string `json:"verdict,omitempty"`
-	// Since is when the verdict was last written.
+	// Since is when that compaction was.
 	Since time.Time `json:"since,omitzero"`
 	// NextLaunch says what the next launch changes, "" when nothing.
 	NextLaunch string `json:"next_launch,omitempty"`

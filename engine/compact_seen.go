@@ -88,7 +88,7 @@ func (e *Engine) recordCompaction(ctx context.Context, s seenCompaction) (first 
 		if cur, err := currentSession(tx, s.seatID); err != nil || cur.ID != s.session {
 			return err // another occupant sits there now
 		}
-		seat.Lifecycle = LifecycleCompacted
+		seat.Lifecycle, seat.UpdatedAt = LifecycleCompacted, s.proof.At
 		if err := tx.UpdateSeat(&seat); err != nil {
 			return err
 		}

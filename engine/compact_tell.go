@@ -74,14 +74,14 @@ func doCompactTell(ctx context.Context, r *run, s Step) (Evidence, error) {
 		if err := r.note(ctx, s, StepStarted, ev, nil); err != nil {
 			return ev, err
 		}
-		ev[to] = r.e.tell(ctx, to, text)
+		ev[to] = r.e.tell(ctx, r.sender(), to, text)
 	}
 	return ev, nil
 }
 
 // tell types a notice to one seat and says what became of it.
-func (e *Engine) tell(ctx context.Context, to, text string) string {
-	d, err := e.Send(ctx, to, text, true)
+func (e *Engine) tell(ctx context.Context, by sender, to, text string) string {
+	d, err := e.sendAs(ctx, by, to, text, true)
 	if err != nil {
 		return "not told: " + err.Error()
 	}
@@ -106,7 +106,7 @@ func (e *Engine) tellOf(ctx context.Context, w *world, s seenCompaction) {
 	text := noticeText("at "+s.proof.At.UTC().Format("15:04:05"), s.address, howCompacted(s.proof.Trigger, s.proof.PreTokens, s.proof.PostTokens))
 	go func() {
 		for _, seat := range to {
-			if outcome := e.tell(ctx, seat, text); outcome != "delivered" {
+			if outcome := e.tell(ctx, sender{operator: policyOperator.String()}, seat, text); outcome != "delivered" {
 				e.d.Log.Info("tell a neighbour of a compaction", "seat", seat, "outcome", outcome)
 			}
 		}

@@ -41,11 +41,16 @@ func TestCompactBlockers(t *testing.T) {
 		engine.CodeMidWork:         func(p *patient) { p.state = engine.ActivityBusy },
 		"draft_present":            func(p *patient) { p.draft = "half a sentence" },
 		engine.CodeNoUsage:         func(p *patient) { p.usage = engine.Usage{Note: engine.NoteAwaitingReply} },
+		engine.CodePrepIncomplete:  func(p *patient) { p.written = "" }, // a fork that nobody prompted
 	} {
 		w := newWard(t)
 		w.set(change)
 		w.typed()
-		_, err := w.attempt(t, engine.CompactArgs{})
+		p, err := w.e.Plan(t.Context(), compactRequest(engine.CompactArgs{}))
+		if err != nil || len(p.Blockers) != 1 || p.Blockers[0].Code != code || p.Blockers[0].Hint == "" {
+			t.Errorf("%s: %v %+v", code, err, p.Blockers)
+		}
+		_, err = w.attempt(t, engine.CompactArgs{})
 		if engine.CodeOf(err) != code || w.typed() != 0 {
 			t.Errorf("%s: %v", code, err)
 		}
@@ -195,6 +200,9 @@ func TestCompactionOfAnyOrigin(t *testing.T) {
 	})
 	if err != nil || len(events) != 1 || !strings.Contains(string(events[0].Payload), `"auto"`) {
 		t.Errorf("%v %+v", err, events)
+	}
+	if since := w.seat(t, "dev.m0").Compaction.Since; !since.Equal(at) {
+		t.Errorf("it was compacted at %s, and the seat says %s", at, since)
 	}
 	w.typed()
 	rec, err := w.attempt(t, engine.CompactArgs{AuditOnly: true})

@@ -167,7 +167,7 @@ func (c compaction) line(ctx context.Context, text string, verify bool) (Deliver
 	if verify {
 		d = c.r.e.confirm(ctx, t, before, text)
 	}
-	return d, c.r.e.noteSend(ctx, t, d, len(text))
+	return d, c.r.e.noteSend(ctx, c.r.sender(), t, d, len(text))
 }
 
 // compactor gives the runtime's own word on compactions.

@@ -73,6 +73,17 @@ type Delivery struct {
 	Outcome string `json:"outcome"` // delivered, submitted-unconfirmed, typed-not-submitted, refused
 	Why     string `json:"why"`
 	Source  string `json:"source,omitempty"` // what proved it
+	// Queued says of a delivered message that the client keeps it behind the turn
+	// under way: nothing has read it yet.
+	Queued bool `json:"queued,omitempty"`
+}
+
+// Word is the outcome in a word, for people.
+func (d Delivery) Word() string {
+	if d.Queued {
+		return "queued"
+	}
+	return d.Outcome
 }
 
 // Explanation is where facts come from, ready to print.

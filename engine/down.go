@@ -16,7 +16,7 @@ type DownArgs struct {
 // planDown stops every seat of a rig. A snapshot is attempted first while
 // something runs; its failure is reported and stops nothing. Adopted sessions are
 // released, never ended.
-func planDown(_ context.Context, e *Engine, w *world, p *Plan) error {
+func planDown(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	args, err := DecodeArgs[DownArgs](p.Request)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func planDown(_ context.Context, e *Engine, w *world, p *Plan) error {
 	p.Leases = []string{"rig:" + rig.ID}
 	p.AddFact("rig/"+rig.Name, rig.ID)
 	e.serverFact(w, p)
-	running, units := e.planStops(w, p, rig)
+	running, units := e.planStops(ctx, w, p, rig)
 	if running > 0 {
 		p.Phases = append([]Phase{{
 			ID: "snapshot", Unit: "snapshot", Title: "Keep what is there",
@@ -82,7 +82,7 @@ func downWord(deleted bool) string {
 }
 
 // planStops adds one unit per seat that has something to stop or to clear.
-func (e *Engine) planStops(w *world, p *Plan, rig Rig) (running int, units []string) {
+func (e *Engine) planStops(ctx context.Context, w *world, p *Plan, rig Rig) (running int, units []string) {
 	for _, seat := range w.seatsOf(rig.ID) {
 		address := Address(seat.Pod, seat.Member, rig.Name)
 		p.Leases = append(p.Leases, "seat:"+seat.ID)
@@ -107,6 +107,7 @@ func (e *Engine) planStops(w *world, p *Plan, rig Rig) (running int, units []str
 			running++
 			action = "stop"
 			e.warnStranger(w, p, seat)
+			e.warnEnd(ctx, w, p, seat)
 			if w.latest[seat.ID].Origin == OriginClaimed {
 				action = "release"
 			}

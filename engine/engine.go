@@ -213,7 +213,7 @@ func (e *Engine) plan(ctx context.Context, r Request, opID string) (*Plan, error
 	if !ok {
 		return nil, Errorf(CodeInvalid, "no verb %q", r.Verb).WithHint("`rig help` lists the verbs")
 	}
-	w, shots, err := e.lookAt(ctx, func(w *world) []CaptureRequest { return w.incumbentScreen(r) })
+	w, shots, err := e.lookAt(ctx, func(w *world) []CaptureRequest { return w.costScreens(r) })
 	if err != nil {
 		return nil, err
 	}

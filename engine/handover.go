@@ -90,19 +90,6 @@ func planHandover(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	return h.planLaunched(ctx)
 }
 
-// incumbentScreen wants, for a handover, what the incumbent's pane shows: it goes into
-// the packet, and comes in the planner's own exchange with tmux.
-func (w *world) incumbentScreen(r Request) []CaptureRequest {
-	if r.Verb != VerbHandover {
-		return nil
-	}
-	seat, err := w.seat(r.Target)
-	if err != nil || w.bindings[seat.ID].Pane == "" {
-		return nil
-	}
-	return []CaptureRequest{{Pane: w.bindings[seat.ID].Pane}}
-}
-
 // shot is a screen that came with the look; false when it did not.
 func (w *world) shot(pane PaneID) ([]string, bool) {
 	for _, s := range w.shots {
@@ -209,7 +196,7 @@ func (h *handover) planLaunched(ctx context.Context) error {
 			h.p.Blockers = append(h.p.Blockers, b)
 		}
 	}
-	h.warnBusy(ctx, rt)
+	h.warnCost(ctx)
 	h.p.SetInput(startKey(h.address), st)
 	h.p.Phases = h.phases(rt.Caps().Resume)
 	return nil
@@ -227,24 +214,6 @@ func (h *handover) describeChain(c Chain) {
 		h.p.Warnings = append(h.p.Warnings, "nothing primes the successor: "+c.Empty)
 	}
 	h.p.SetInput("chain", c)
-}
-
-// warnBusy says what a stop costs an incumbent in mid-turn.
-func (h *handover) warnBusy(ctx context.Context, rt Runtime) {
-	if h.at.presence != Present || h.at.dead {
-		return
-	}
-	h.e.warnStranger(h.w, h.p, h.seat)
-	probe := Probe{Seat: h.seat, Address: h.address, Session: h.last, Pane: h.at.pane, Started: h.last.CreatedAt, Now: h.w.now}
-	probe.Run, probe.RunKnown, _ = h.e.d.Occupants.RunState(h.last.ID)
-	probe.Signals, _ = h.e.d.Occupants.Signals(h.last.ID)
-	switch act := rt.Activity(ctx, probe); act.State {
-	case ActivityBusy:
-		h.p.Warnings = append(h.p.Warnings, "the incumbent is in mid-turn: it is stopped, and an undo lets it go on, but a request in flight may be lost")
-	case ActivityWaiting:
-		h.p.Warnings = append(h.p.Warnings, "the incumbent waits for a person: "+act.Why)
-	case ActivityIdle, ActivityLimit, ActivityExited, ActivityUnknown:
-	}
 }
 
 // stagingPrefix begins the names of the sessions that operations make for

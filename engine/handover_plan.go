@@ -73,6 +73,7 @@ func (h *handover) planDiscovered(ctx context.Context) error {
 	h.p.SetInput("discovered", d)
 	h.blockDiscovered(ctx, d)
 	warnUntold(h.p, h.seat, d)
+	h.warnCost(ctx)
 	args := map[string]string{"seat_id": h.seat.ID, "generation": itoa(h.seat.Generation), "pane": string(d.Pane), "discovered": d.ID, "mode": "discovered"}
 	step := func(id string, kind StepKind, effect Effect, title string) Step {
 		return Step{ID: id, Kind: kind, Seat: h.address, Effect: effect, Args: args, Title: title}

@@ -317,3 +317,43 @@ func warnUntold(p *Plan, seat Seat, d DiscoveredSession) {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("nothing tells that a %s client runs in session %s: it shows %q", seat.Runtime, d.SessionName, d.Command))
 	}
 }
+
+// carriesKey is where the evidence of a packet keeps what the successor was given of
+// the work.
+const carriesKey = "carries"
+
+// What a successor may have been given of the work.
+const (
+	carriesPacket    = "packet"
+	carriesArtifacts = "artifacts"
+	carriesNothing   = "nothing"
+)
+
+func carried(h Handoff) string {
+	switch {
+	case h.Dir != "":
+		return carriesPacket
+	case len(h.Sources) > 0:
+		return carriesArtifacts
+	}
+	return carriesNothing
+}
+
+// goOn says to a successor what it goes on with: it must not look for a packet that
+// does not exist.
+func goOn(carries string) string {
+	switch carries {
+	case carriesArtifacts:
+		return " Go on with the work that the artifacts in your opening prompt name; where they name none, say so and wait to be told."
+	case carriesNothing:
+		return " Nothing was kept of your predecessor's work: take up your inbound work, if there is any; otherwise say so and wait to be told."
+	}
+	return " Go on with the work that the packet names, beginning with what it calls current."
+}
+
+// doGo tells the successor, after the commit, that the seat is its own now.
+func doGo(ctx context.Context, r *run, s Step) (Evidence, error) {
+	text := goWords + s.Seat + goCommitted + goOn(r.saw("packet").Str(carriesKey))
+	d, err := r.e.sendAs(ctx, r.sender(), s.Seat, text, false)
+	return Evidence{"outcome": d.Outcome, "why": d.Why}, err
+}

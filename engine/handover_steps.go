@@ -38,6 +38,7 @@ func doPacket(ctx context.Context, r *run, s Step) (Evidence, error) {
 	}
 	r.memory.Store(handoffKey, h)
 	ev["dir"], ev["digest"], ev["gaps"], ev["sources"], ev["bytes"] = h.Dir, h.Digest, h.Gaps, h.Sources, len(h.Prompt)
+	ev[carriesKey] = carried(h)
 	return ev, nil
 }
 
@@ -55,6 +56,9 @@ func (r *run) packetInput(ctx context.Context, s Step) (PacketInput, error) {
 	}
 	in, err := r.e.gather(ctx, w, seat, w.latest[seat.ID])
 	in.OpID, in.Reason, in.Operator = r.plan.ID, r.plan.Reason, r.plan.Operator.String()
+	if queued, _ := r.plan.Input(queuedKey); queued == true {
+		in.Gaps = append(in.Gaps, "a message stood queued with your predecessor's client, which had not taken it; what it said is not known here")
+	}
 	if at := w.locate(seat.ID); at.presence == Present {
 		if in.Screen, ok = w.shot(at.pane.ID); !ok {
 			in.Screen = r.e.screen(ctx, at.pane.ID)
@@ -327,13 +331,6 @@ func doPromote(ctx context.Context, r *run, s Step) (Evidence, error) {
 		return nil, err
 	}
 	return Evidence{"pane": string(successor.Pane)}, r.e.d.Mux.Rename(ctx, successor, s.Args["session"])
-}
-
-// doGo tells the successor, after the commit, that the seat is its own now.
-func doGo(ctx context.Context, r *run, s Step) (Evidence, error) {
-	text := goWords + s.Seat + goCommitted + " Go on with the work that the packet names, beginning with what it calls current."
-	d, err := r.e.Send(ctx, s.Seat, text, false)
-	return Evidence{"outcome": d.Outcome, "why": d.Why}, err
 }
 
 // doRetire keeps the stopped incumbent for the undo window, releases an

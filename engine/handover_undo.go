@@ -62,7 +62,9 @@ func planUndo(ctx context.Context, e *Engine, w *world, p *Plan) error {
 		step("thaw", StepThaw, EffectOneWay, "let the incumbent go on"),
 		step("discard", StepDiscard, EffectOneWay, "end the successor"),
 	}
-	if args["mode"] == "discovered" { // the successor is the operator's own: it goes on
+	if args["mode"] != "discovered" {
+		e.warnEnd(ctx, w, p, seat)
+	} else { // the successor is the operator's own: it goes on
 		steps = []Step{
 			step("swap", StepSwapBack, EffectReversible, "give the incumbent's session the seat's name again"), steps[2], steps[3],
 			step("discard", StepDiscard, EffectOneWay, "release the successor, which is the operator's own"),

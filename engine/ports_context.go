@@ -28,6 +28,7 @@ type PacketInput struct {
 	Address     string
 	Session     Session  // the departing occupant
 	Screen      []string // its last screen, without colours
+	Gaps        []string // what the operation knows to be missing, in words
 	Reason      string
 	Operator    string
 	Peers       []Peer

@@ -135,6 +135,10 @@ const (
 // CodeSuspended is the reading of a client that was stopped (SIGSTOP, Ctrl-Z).
 const CodeSuspended Code = "suspended"
 
+// CodeQueued is the reading of a client at work that holds a message which it has not
+// taken yet.
+const CodeQueued Code = "queued"
+
 // Reading is one candidate answer about an occupant with where it came from.
 // Competing readings are kept, for `rig explain`.
 type Reading struct {

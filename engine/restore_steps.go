@@ -75,7 +75,7 @@ func commitLeft(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
 		e.Code = CodeAwaiting
 		e = e.With("cause", s.Args["code"])
 	}
-	seat.Continuity, seat.LastError = outcome, s.Args["why"]+" → "+s.Args["hint"]
+	seat.Continuity, seat.LastError, seat.UpdatedAt = outcome, s.Args["why"]+" → "+s.Args["hint"], r.e.d.Clock.Now()
 	if err := tx.UpdateSeat(&seat); err != nil {
 		return nil, err
 	}

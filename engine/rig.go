@@ -98,8 +98,8 @@ type Seat struct {
 	LastError        string         `json:"last_error,omitempty"`
 
 	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
-	Version   int64     `json:"version"` // bumped by every write of the row
+	UpdatedAt time.Time `json:"updated_at"` // when it was made, or its conversation last compacted
+	Version   int64     `json:"version"`    // bumped by every write of the row
 }
 
 // Logical is the seat's id inside its rig.

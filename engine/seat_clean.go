@@ -28,7 +28,7 @@ func planSeatClean(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	v := s.probeVacancy(0)
 	s.blockOccupied(v)
 	if !s.bound && len(v.rows) == 0 {
-		s.block(CodeNothingToClean, "it is launchable: `rig seat launch "+s.address+" --fresh --reason …`", "the seat has no binding and no open row")
+		s.blockNothingToClean()
 	}
 	p.Detached = len(v.dead) > 0
 	s.cleanPhase(v, "")
@@ -36,6 +36,16 @@ func planSeatClean(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	s.change("binding", cmp.Or(string(s.binding.Pane), "none"), "")
 	s.stays("name, seat id, role, edges and inbound work of "+s.address, "its history, generations and resume token")
 	return nil
+}
+
+// blockNothingToClean refuses the clean of a seat that is clean.
+func (s *seatPlan) blockNothingToClean() {
+	if s.resumable() {
+		s.block(CodeNothingToClean, "it is launchable: `rig launch "+s.w.rigs[s.seat.RigID].Name+" "+s.seat.Logical()+"` brings it back, with its conversation where it has one",
+			"the seat has no binding and no open row")
+		return
+	}
+	s.block(CodeNothingToClean, "it is launchable: `rig seat launch "+s.address+" --fresh --reason …`", "the seat has no binding and no open row")
 }
 
 // cleanPhase adds the clearing of what is left of dead occupants.

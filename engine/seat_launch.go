@@ -46,7 +46,7 @@ func planSeatLaunch(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	s.whereFacts()
 	s.fact("model", strings.TrimSpace(s.seat.Model+" "+s.seat.Effort))
 	s.blockCollision(args.Stop)
-	needs := s.vacate(args.Stop)
+	needs := s.vacate(ctx, args.Stop)
 	if err == nil {
 		s.freshPhase(ctx, member, hash, needs)
 	}
@@ -94,14 +94,14 @@ func (s *seatPlan) ownDead(p Pane) bool {
 
 // vacate adds what must go before a blank occupant can come: the running one with
 // --stop, and what dead ones left. It gives the units that the launch needs.
-func (s *seatPlan) vacate(stop bool) []string {
+func (s *seatPlan) vacate(ctx context.Context, stop bool) []string {
 	needs := []string{}
 	except := int64(0)
 	if s.live() {
 		except = s.seat.Generation
 		if stop {
 			unit := s.address + " stop"
-			s.stopPhase(unit)
+			s.stopPhase(ctx, unit)
 			needs = append(needs, unit)
 		}
 	}

@@ -27,19 +27,30 @@ func planSeatStop(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	switch {
 	case !s.had() || w.inv.Server == Unknown:
 	case !s.bound && len(w.live[s.seat.ID]) == 0:
-		s.block(CodeSessionNotLive, "there is nothing to stop; `rig seat launch "+s.address+" --fresh --reason …` starts it", "its last occupant is %s", s.last.Status)
+		s.blockNothingToStop()
 	case !s.live():
 		s.block(CodeSessionNotLive, "`rig seat clean "+s.address+" --reason …` clears what is left of it", "its occupant does not run: %s", s.at.why)
 	}
-	s.stopPhase("")
+	s.stopPhase(ctx, "")
 	s.change("occupant", s.occupantWord(), "")
 	s.stays("name, seat id, role, edges and inbound work of "+s.address, "its history and resume token", "every other seat and session")
 	return nil
 }
 
+// blockNothingToStop refuses the stop of a seat that is stopped, and says how it comes
+// back: with its conversation, where there is one to continue.
+func (s *seatPlan) blockNothingToStop() {
+	if s.resumable() {
+		s.block(CodeSessionNotLive, "there is nothing to stop; `rig launch "+s.w.rigs[s.seat.RigID].Name+" "+s.seat.Logical()+"` brings it back, with its conversation where it has one",
+			"its last occupant is %s", s.last.Status)
+		return
+	}
+	s.block(CodeSessionNotLive, "there is nothing to stop; `rig seat launch "+s.address+" --fresh --reason …` starts it", "its last occupant is %s", s.last.Status)
+}
+
 // stopPhase adds the end of the present occupant as a unit of its own.
-func (s *seatPlan) stopPhase(unit string) {
-	s.warnCost()
+func (s *seatPlan) stopPhase(ctx context.Context, unit string) {
+	s.warnBeside(ctx)
 	s.p.Phases = append(s.p.Phases, Phase{
 		ID: "stop", Unit: unit, Title: "Stop " + s.address,
 		Steps: append(keptSteps(s.w, s.seat, s.address, s.at),
@@ -49,8 +60,8 @@ func (s *seatPlan) stopPhase(unit string) {
 	})
 }
 
-// warnCost says what else ends with the session.
-func (s *seatPlan) warnCost() {
+// warnBeside says what else ends with the session.
+func (s *seatPlan) warnBeside(ctx context.Context) {
 	if !s.live() {
 		return
 	}
@@ -58,9 +69,16 @@ func (s *seatPlan) warnCost() {
 		s.p.Warnings = append(s.p.Warnings, "with it ends what is beside it in session "+s.at.pane.Session+": "+Counted(n, "pane"))
 	}
 	s.e.warnStranger(s.w, s.p, s.seat)
+	s.e.warnEnd(ctx, s.w, s.p, s.seat)
 	if s.e.d.Self.Seat == s.address {
 		s.p.Warnings = append(s.p.Warnings, "this is the seat that you are in: your own shell ends with it")
 	}
+}
+
+// resumable reports whether a launch of the seat continues what was there: a
+// conversation, or a terminal, which has none to lose.
+func (s *seatPlan) resumable() bool {
+	return !s.last.Token.Empty() || s.seat.Runtime == RuntimeTerminal
 }
 
 // warnKept names former occupants that an undo window keeps: they are stopped, not

@@ -21,6 +21,18 @@ const maxMessage = 200 << 10
 // nothing is ever typed over. With verify it waits for proof that the message
 // was taken.
 func (e *Engine) Send(ctx context.Context, ref, text string, verify bool) (Delivery, error) {
+	return e.sendAs(ctx, sender{operator: e.Operator().String()}, ref, text, verify)
+}
+
+// sender is who a message is by, for the audit log: a person or a seat, or an operation
+// with its operator.
+type sender struct{ operator, opID string }
+
+// sender is who the messages of an operation are by.
+func (r *run) sender() sender { return sender{r.plan.Operator.String(), r.plan.ID} }
+
+// sendAs is Send by somebody.
+func (e *Engine) sendAs(ctx context.Context, by sender, ref, text string, verify bool) (Delivery, error) {
 	if strings.TrimSpace(text) == "" {
 		return Delivery{}, Errorf(CodeInvalid, "the message is empty").WithHint("rig send <seat> <text>")
 	}
@@ -49,7 +61,7 @@ func (e *Engine) Send(ctx context.Context, ref, text string, verify bool) (Deliv
 	if verify {
 		d = e.confirm(ctx, t, before, text)
 	}
-	return d, e.noteSend(ctx, t, d, len(text))
+	return d, e.noteSend(ctx, by, t, d, len(text))
 }
 
 // settled waits until a pasted text stands in the client's input box: from then on
@@ -57,14 +69,13 @@ func (e *Engine) Send(ctx context.Context, ref, text string, verify bool) (Deliv
 // be part of it, so a box that cannot be read gets the whole pause.
 func (e *Engine) settled(ctx context.Context, t target) error {
 	limit := e.d.Config.SubmitPause
-	r, ok := t.rt.(draftReader)
-	if !ok {
+	if _, ok := t.rt.(draftReader); !ok {
 		return pause(ctx, limit)
 	}
 	rest, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	for rest.Err() == nil {
-		if draft, shown := r.InputBox(e.screen(rest, t.pane.ID)); shown && strings.TrimSpace(draft) != "" {
+		if draftIn(t.rt, e.screen(rest, t.pane.ID)) != "" {
 			return nil
 		}
 		_ = pause(rest, submitLook) // its end is the loop's
@@ -168,11 +179,9 @@ func (e *Engine) mayType(ctx context.Context, t target, screen []string) error {
 		return Errorf(CodeSessionMissing, "its client has ended: %s", act.Why).On("send", t.address).WithHint("launch it again")
 	case ActivityIdle, ActivityBusy, ActivityLimit, ActivityUnknown:
 	}
-	if r, ok := t.rt.(draftReader); ok {
-		if draft, shown := r.InputBox(screen); shown && strings.TrimSpace(draft) != "" {
-			return Errorf(CodeDraftPresent, "somebody's draft stands in its input box").On("send", t.address).
-				WithHint("send or clear the draft in the pane first: rig attach %s", t.address).With("draft_characters", utf8.RuneCountInString(draft))
-		}
+	if draft := draftIn(t.rt, screen); draft != "" {
+		return Errorf(CodeDraftPresent, "somebody's draft stands in its input box").On("send", t.address).
+			WithHint("send or clear the draft in the pane first: rig attach %s", t.address).With("draft_characters", utf8.RuneCountInString(draft))
 	}
 	return nil
 }
@@ -216,7 +225,7 @@ func (e *Engine) confirm(ctx context.Context, t target, before sendEvidence, tex
 	began, again := e.d.Clock.Now(), false
 	for {
 		if d, done := e.confirmed(ctx, t, before, text); done {
-			return d
+			return e.orQueued(ctx, t, before, d)
 		}
 		if !again && Passed(began, e.d.Clock.Now(), enterAgain) {
 			again = true
@@ -228,11 +237,39 @@ func (e *Engine) confirm(ctx context.Context, t target, before sendEvidence, tex
 				}
 			}
 		}
-		if pause(ctx, 80*time.Millisecond) != nil {
+		if pause(ctx, confirmEvery) != nil {
 			return Delivery{Outcome: "submitted-unconfirmed", Why: "no proof within " + e.d.Config.VerifyTimeout.String()}
 		}
 	}
 }
+
+// orQueued says of a proven delivery to a client in mid-turn when the client only keeps
+// the message: it reports and shows it like one that it reads.
+func (e *Engine) orQueued(ctx context.Context, t target, before sendEvidence, d Delivery) Delivery {
+	if before.state != ActivityBusy {
+		return d
+	}
+	for n := range queuedLooks {
+		if n > 0 && pause(ctx, confirmEvery) != nil {
+			return d
+		}
+		act := t.rt.Activity(ctx, t.probe(e, e.screen(ctx, t.pane.ID)))
+		if act.Code == CodeQueued {
+			d.Queued, d.Why = true, "its client has the message behind the turn under way, and has not taken it yet"
+		}
+		if d.Queued || act.State != ActivityBusy {
+			break
+		}
+	}
+	return d
+}
+
+// queuedLooks is how often is looked for the mark of a queued message, which a client
+// may draw after it has reported the message.
+const queuedLooks = 3
+
+// confirmEvery is the time between looks for the proof of a delivery.
+const confirmEvery = 80 * time.Millisecond
 
 // enterAgain is how long a delivery may take before Enter is pressed once more.
 const enterAgain = time.Second
@@ -280,12 +317,15 @@ func echoed(screen []string, text string) bool {
 	return false
 }
 
-func (e *Engine) noteSend(ctx context.Context, t target, d Delivery, size int) error {
+func (e *Engine) noteSend(ctx context.Context, by sender, t target, d Delivery, size int) error {
+	payload := map[string]any{"outcome": d.Outcome, "why": d.Why, "source": d.Source, "bytes": size, "generation": t.seat.Generation}
+	if d.Queued {
+		payload["queued"] = true
+	}
 	return e.d.Store.Write(ctx, func(tx Tx) error {
 		_, err := tx.AppendEvent(Event{
 			At: e.d.Clock.Now(), Type: "message.sent", RigID: t.seat.RigID, SeatID: t.seat.ID, Seat: t.address,
-			Rig: rigOfAddress(t.address, t.seat), Operator: e.Operator().String(),
-			Payload: mustJSON(map[string]any{"outcome": d.Outcome, "why": d.Why, "source": d.Source, "bytes": size, "generation": t.seat.Generation}),
+			Rig: rigOfAddress(t.address, t.seat), OpID: by.opID, Operator: by.operator, Payload: mustJSON(payload),
 		})
 		return err
 	})

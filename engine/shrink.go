@@ -115,7 +115,7 @@ func (e *Engine) blockEmptyRig(p *Plan, rig Rig, left int) {
 }
 
 // planSeatRemoval adds the unit that empties a seat and takes it out of the rig.
-func (e *Engine) planSeatRemoval(_ context.Context, w *world, p *Plan, rig Rig, seat Seat, dropWork bool) {
+func (e *Engine) planSeatRemoval(ctx context.Context, w *world, p *Plan, rig Rig, seat Seat, dropWork bool) {
 	address := w.address(seat)
 	at := w.locate(seat.ID)
 	blockUnseen(p, address, at)
@@ -129,6 +129,7 @@ func (e *Engine) planSeatRemoval(_ context.Context, w *world, p *Plan, rig Rig, 
 	action := "remove"
 	if _, bound := w.bindings[seat.ID]; bound || len(w.live[seat.ID]) > 0 {
 		steps = append(steps, stopSteps(w, seat, address, at)...)
+		e.warnEnd(ctx, w, p, seat)
 		if at.presence == Present && w.latest[seat.ID].Origin == OriginClaimed {
 			action = "release and remove"
 		}

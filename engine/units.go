@@ -277,7 +277,7 @@ func (r *run) fail(ctx context.Context, u *unit, s Step, err error) {
 			if err != nil {
 				return err
 			}
-			seat.LastError = e.Error()
+			seat.LastError, seat.UpdatedAt = e.Error(), r.e.d.Clock.Now()
 			if len(r.restores()) > 0 {
 				seat.Continuity, seat.LastError = ContinuityFailed, e.Msg+" → "+e.Hint
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,7 @@ type told struct {
 	Why     string      `json:"why,omitempty"`
 	Code    engine.Code `json:"code,omitempty"`
 	Hint    string      `json:"hint,omitempty"`
+	word    string      // of a delivery, for people
 }
 
 func (c *cli) broadcastCmd() *cobra.Command {
@@ -80,7 +82,7 @@ func (c *cli) broadcast(ctx context.Context, text string, f broadcastFlags) erro
 	}
 	rows := [][]string{}
 	for _, t := range list {
-		rows = append(rows, []string{"  " + t.Seat, t.Outcome, plain(t.Why)})
+		rows = append(rows, []string{"  " + t.Seat, cmp.Or(t.word, t.Outcome), plain(t.Why)})
 		if t.Hint != "" {
 			rows = append(rows, []string{"", "", "→ " + plain(t.Hint)})
 		}
@@ -138,7 +140,7 @@ func (a *app) audience(ctx context.Context, f broadcastFlags) ([]engine.SeatView
 func (a *app) tell(ctx context.Context, seat, text string, verify bool) told {
 	d, err := a.engine().Send(ctx, seat, text, verify)
 	if err == nil {
-		return told{Seat: seat, Outcome: d.Outcome, Why: d.Why}
+		return told{Seat: seat, Outcome: d.Outcome, Why: d.Why, word: d.Word()}
 	}
 	t := told{Seat: seat, Outcome: "refused", Why: err.Error(), Code: engine.CodeOf(err)}
 	var e *engine.Error

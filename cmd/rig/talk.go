@@ -32,11 +32,11 @@ func (c *cli) sendCmd() *cobra.Command {
 			if c.json {
 				return c.print(map[string]any{"ok": c.code == 0, "outcome": d.Outcome, "why": d.Why, "source": d.Source})
 			}
-			fmt.Fprintf(c.out, "%s: %s\n", d.Outcome, d.Why)
+			fmt.Fprintf(c.out, "%s: %s\n", d.Word(), d.Why)
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&verify, "verify", false, "wait for proof that it was taken; exit 1 without")
+	cmd.Flags().BoolVar(&verify, "verify", false, "wait for proof that its client has it, read or queued; exit 1 without")
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -42,7 +43,7 @@ func (s Seats) Dir(address string) string {
 // WritePacket implements engine.Contexts. Without a transcript no folder is
 // written: the prompt then says what could not be gathered.
 func (s Seats) WritePacket(_ context.Context, in engine.PacketInput) (engine.Handoff, error) {
-	h := engine.Handoff{Marker: marker(in), Gaps: []string{}, Sources: []string{}} // evidence prints them, and a list is never null
+	h := engine.Handoff{Marker: marker(in), Gaps: append([]string{}, in.Gaps...), Sources: []string{}} // evidence prints them, and a list is never null
 	var sum *Summary
 	if in.Transcript == "" {
 		h.Gaps = append(h.Gaps, "no transcript of the predecessor: "+in.TranscriptW)
@@ -154,7 +155,7 @@ func digest(b []byte) string {
 // Priming implements engine.Contexts: it names the artifacts, in trust order, the
 // gaps, and an empty chain plainly.
 func (s Seats) Priming(in engine.PacketInput, c engine.Chain) engine.Handoff {
-	h := engine.Handoff{Marker: marker(in), Gaps: append([]string{}, c.Gaps...), Sources: []string{}}
+	h := engine.Handoff{Marker: marker(in), Gaps: slices.Concat([]string{}, in.Gaps, c.Gaps), Sources: []string{}}
 	var b strings.Builder
 	head(&b, in, h.Marker)
 	b.WriteString("You are a rebuilt successor: the conversation of your predecessor was deliberately not carried over.\n")
@@ -174,7 +175,7 @@ func (s Seats) Priming(in engine.PacketInput, c engine.Chain) engine.Handoff {
 	for _, g := range h.Gaps {
 		fmt.Fprintf(&b, "Gap: %s.\n", g)
 	}
-	h.Prompt = withTail(b.String())
+	h.Prompt = withTail(b.String(), len(h.Sources) > 0)
 	h.Digest = digest([]byte(h.Prompt))
 	return h
 }
@@ -232,14 +233,18 @@ func opening(in engine.PacketInput, h engine.Handoff, sum *Summary) string {
 		screen, _ := RedactLines(in.Screen, 0)
 		fmt.Fprintf(&b, "The predecessor's last screen:\n%s\n", cut(strings.Join(screen, "\n"), 2<<10))
 	}
-	return withTail(b.String())
+	return withTail(b.String(), sum != nil)
 }
 
 // withTail ends every opening prompt: two agents never act in one directory, so
-// the successor waits for the go. A prompt that is too long is cut before this.
-func withTail(body string) string {
-	const tail = "\n\nNow acknowledge: restate in your own words your identity, the current work, the next owner, the relevant files and the constraints. " +
-		"Change nothing yet. You are told when the seat is yours.\n"
+// the successor waits for the go. A prompt that is too long is cut before this. A
+// successor that was given nothing of the work is not asked to restate it.
+func withTail(body string, carries bool) string {
+	tail := "\n\nNow acknowledge: restate in your own words your identity, the current work, the next owner, the relevant files and the constraints. "
+	if !carries {
+		tail = "\n\nNow acknowledge: restate in your own words your identity, and say what you know of the work and what you do not: nothing but the above was kept of it. "
+	}
+	tail += "Change nothing yet. You are told when the seat is yours.\n"
 	return cut(printable(body), maxPrompt-len(tail)) + tail
 }
 

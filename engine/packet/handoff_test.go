@@ -179,3 +179,18 @@ func TestChainOrderAndGaps(t *testing.T) {
 		t.Errorf("priming:\n%s", h.Prompt)
 	}
 }
+
+// TestARebuildOfNothingClaimsNothing: a successor that was given nothing is told so, and is not asked to restate a work that it cannot know.
+func TestARebuildOfNothingClaimsNothing(t *testing.T) {
+	s, in := departing(t)
+	in.Gaps = []string{"a message stood queued"}
+	c, err := s.Chain(t.Context(), in.Seat, in.Address)
+	if err != nil || c.Empty == "" {
+		t.Fatalf("%v %+v", err, c)
+	}
+	h := s.Priming(in, c)
+	if strings.Contains(h.Prompt, "packet") || strings.Contains(h.Prompt, "the relevant files") || !strings.Contains(h.Prompt, "Nothing was kept for this seat") ||
+		!strings.Contains(h.Prompt, "Gap: a message stood queued.") || !strings.HasSuffix(h.Prompt, "when the seat is yours.\n") {
+		t.Errorf("prompt:\n%s", h.Prompt)
+	}
+}

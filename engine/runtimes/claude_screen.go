@@ -30,7 +30,6 @@ const (
 	CodeQuestion         engine.Code = "question"
 	CodeRetrying         engine.Code = "retrying"
 	CodeCompacting       engine.Code = "compacting"
-	CodeQueued           engine.Code = "queued"
 	CodeInterrupted      engine.Code = "interrupted"
 	CodeAPIError         engine.Code = "api_error"
 	CodeCompactFailed    engine.Code = "compact_failed"
@@ -166,7 +165,7 @@ func claudeBusy(v *screenView, above []string) {
 		}
 	}
 	if v.code == "" && hasWords(lastLines(above, 8), "Queued · ") {
-		v.code, v.why = CodeQueued, "working, with a message queued"
+		v.code, v.why = engine.CodeQueued, "working, with a message queued"
 	}
 }
 

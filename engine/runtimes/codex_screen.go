@@ -57,7 +57,7 @@ func codexComposerView(above, box []string) screenView {
 			v.why = "retrying: " + printable(rest, 80)
 			return v
 		case strings.HasPrefix(rest, "Messages to be submitted after next tool call"):
-			v.state, v.code = engine.ActivityBusy, CodeQueued
+			v.state, v.code = engine.ActivityBusy, engine.CodeQueued
 			v.why, v.rule = "working, with a message queued", "queued messages above the input line"
 			return v
 		case strings.HasSuffix(rest, "esc to interrupt)") && strings.Contains(rest, " ("):

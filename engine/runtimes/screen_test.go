@@ -18,7 +18,7 @@ func TestScreensOfClaude(t *testing.T) {
 		"claude-pane-after-exit.txt":               {kind: screenShell, code: CodeClientExited},
 		"claude-pane-api-error.txt":                {kind: screenBox, state: idle, code: CodeAPIError},
 		"claude-pane-apikey-dialog.txt":            {kind: screenDialog, state: wait, code: CodeAPIKeyGate, gate: true},
-		"claude-pane-busy-queued.txt":              {kind: screenBox, state: busy, code: CodeQueued},
+		"claude-pane-busy-queued.txt":              {kind: screenBox, state: busy, code: engine.CodeQueued},
 		"claude-pane-busy.txt":                     {kind: screenBox, state: busy},
 		"claude-pane-bypass-dialog.txt":            {kind: screenDialog, state: wait, code: CodeBypassGate, gate: true},
 		"claude-pane-compact-failed.txt":           {kind: screenBox, state: idle, code: CodeCompactFailed},
@@ -54,7 +54,7 @@ func TestScreensOfCodex(t *testing.T) {
 	for name, want := range map[string]screenView{
 		"codex-pane-after-quit.txt":              {kind: screenShell, code: CodeClientExited},
 		"codex-pane-approval.txt":                {kind: screenDialog, state: wait, code: CodePermissionPrompt},
-		"codex-pane-busy-queued.txt":             {kind: screenBox, state: busy, code: CodeQueued},
+		"codex-pane-busy-queued.txt":             {kind: screenBox, state: busy, code: engine.CodeQueued},
 		"codex-pane-busy-streaming.txt":          {kind: screenBox, state: idle, weak: true},
 		"codex-pane-busy.txt":                    {kind: screenBox, state: busy},
 		"codex-pane-compact-failed.txt":          {kind: screenBox, state: idle, code: CodeAPIError, weak: true},

@@ -60,7 +60,7 @@ var mutants = []mutant{
 	},
 	{
 		"an end that is not on record keeps its leases", "engine/journal.go",
-		"\tr.lease.keep()\n\treturn err", "\treturn err",
+		"\tr.lease.let()\n\treturn err", "\treturn err",
 		engineTests, "TestAnEndThatCannotBeWritten",
 	},
 	{
