@@ -46,13 +46,10 @@ func coming(in *FleetInput) map[string]Verb {
 // a gate that was answered does not explain another question of later.
 func stillAtStart(last Session, act Activity) bool {
 	code, _, _ := strings.Cut(last.StartupNote, ":")
-	switch act.State {
-	case ActivityUnknown:
-		return true
-	case ActivityWaiting:
+	if act.State == ActivityWaiting {
 		return !gateCodes[Code(code)] || act.Code == Code(code)
 	}
-	return false
+	return act.State == ActivityUnknown
 }
 
 // opsBySeat names the open operation that holds a seat.

@@ -98,7 +98,7 @@ type Seat struct {
 	LastError        string         `json:"last_error,omitempty"`
 
 	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"` // when it was made, or its conversation last compacted
+	UpdatedAt time.Time `json:"updated_at"` // when it was made, or what it last came to: a compaction, a start that failed, a decision that it waits for
 	Version   int64     `json:"version"`    // bumped by every write of the row
 }
 

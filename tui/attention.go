@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"strings"
+	"sync"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -74,13 +75,14 @@ func (s *attentionScreen) subject(m *Model) subject {
 	return out
 }
 
-// openFlag is a flag whose value a person has to think of.
-var openFlag = regexp.MustCompile(` --[a-z-]+ …`)
+// openFlag is a flag whose value a person has to think of. It is compiled at its first
+// use: starting the program must stay cheap.
+var openFlag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` --[a-z-]+ …`) })
 
 // commandIn is the first command line in a remedy, which is prose: what can be run as it
 // is, without the flags whose values a person gives. "" = there is none.
 func commandIn(remedy string) string {
-	cmd := ""
+	var cmd string
 	if _, rest, ok := strings.Cut(remedy, "`rig "); ok {
 		rest, _, _ = strings.Cut(rest, "`")
 		cmd = "rig " + rest
@@ -96,7 +98,7 @@ func commandIn(remedy string) string {
 		}
 		cmd = "rig " + strings.TrimSuffix(rest, ".")
 	}
-	if cmd = openFlag.ReplaceAllString(cmd, ""); strings.Contains(cmd, "…") {
+	if cmd = openFlag().ReplaceAllString(cmd, ""); strings.Contains(cmd, "…") {
 		return ""
 	}
 	return cmd

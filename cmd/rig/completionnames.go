@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -17,13 +18,13 @@ func completes(args []string) bool {
 }
 
 // askedWord is one word that a usage line asks for, such as <seat> or [<seat>].
-var askedWord = regexp.MustCompile(`\[?<[^>]*>…?\]?|\[[a-z|]+\]`)
+var askedWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[?<[^>]*>…?\]?|\[[a-z|]+\]`) })
 
 // offering gives cmd and every verb below it the names that its usage asks for. Only
 // a completion needs them, so no other run pays for it.
 func offering(cmd *cobra.Command) {
 	use, _, _ := strings.Cut(cmd.Use, " --")
-	if asked := askedWord.FindAllString(use, -1); cmd.ValidArgs == nil && cmd.ValidArgsFunction == nil {
+	if asked := askedWord().FindAllString(use, -1); cmd.ValidArgs == nil && cmd.ValidArgsFunction == nil {
 		cmd.ValidArgsFunction = func(cmd *cobra.Command, had []string, _ string) ([]string, cobra.ShellCompDirective) {
 			switch n := len(asked); {
 			case len(had) < n:

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"rig/engine"
 	"rig/engine/packet"
@@ -96,14 +97,14 @@ func message(e *engine.Error) string {
 const longestWord = 300
 
 // longWord is a run of characters that is no text a person wrote.
-var longWord = regexp.MustCompile(fmt.Sprintf(`\S{%d,}`, longestWord+1))
+var longWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(fmt.Sprintf(`\S{%d,}`, longestWord+1)) })
 
 // shortened cuts the middle out of very long values in a text.
 func shortened(s string) string {
 	if len(s) <= longestWord {
 		return s
 	}
-	return longWord.ReplaceAllStringFunc(s, func(word string) string {
+	return longWord().ReplaceAllStringFunc(s, func(word string) string {
 		r := []rune(word)
 		return string(r[:80]) + fmt.Sprintf("…(%d more)…", len(r)-100) + string(r[len(r)-20:])
 	})

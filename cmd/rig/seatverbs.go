@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -101,7 +102,7 @@ func (c *cli) clearAttentionCmd() *cobra.Command {
 const maxToken = 64 << 10
 
 // nativeID is the form in which both clients name a conversation; no seat has it.
-var nativeID = regexp.MustCompile(`(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+var nativeID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`) })
 
 func (c *cli) setTokenCmd() *cobra.Command {
 	var m mutation
@@ -114,7 +115,7 @@ func (c *cli) setTokenCmd() *cobra.Command {
 			if err := m.needReason(string(engine.VerbSetToken)); err != nil {
 				return err
 			}
-			if nativeID.MatchString(a[0]) {
+			if nativeID().MatchString(a[0]) {
 				return engine.Errorf(engine.CodeInvalid, "the word given looks like a conversation's id, and a seat is asked for").WithHint("name the seat, and pipe the id in")
 			}
 			if !fromStdin {

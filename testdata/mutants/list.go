@@ -228,8 +228,8 @@ var mutants = []mutant{
 		engineTests, "TestCompactBlockers",
 	},
 	{
-		"a draft is not typed over", "engine/compact_plan.go",
-		`if draft, shown := r.InputBox(screen); shown && strings.TrimSpace(draft) != "" {`, `if draft, shown := r.InputBox(screen); shown && draft == "\x00" {`,
+		"a draft is not typed over", "engine/seat_cost.go",
+		"return strings.TrimSpace(draft)", "return draft[:0]",
 		engineTests, "TestCompactBlockers",
 	},
 	// Dry runs.
