@@ -51,7 +51,7 @@ func eachOf[T any](take func(string), id func(T) string) func([]T, error) error 
 // and says what is wrong with a record that cannot be read.
 func wholeIDs(cmd *cobra.Command, words []string) ([]string, error) {
 	use, _, _ := strings.Cut(cmd.Use, " --")
-	for i, asked := range askedWord.FindAllString(use, -1) {
+	for i, asked := range askedWord().FindAllString(use, -1) {
 		kind := strings.Trim(asked, "[]<>…")
 		if kind == "id" {
 			kind = cmd.Parent().Name()
