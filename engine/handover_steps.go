@@ -54,7 +54,11 @@ func (r *run) packetInput(ctx context.Context, s Step) (PacketInput, error) {
 			return PacketInput{}, err
 		}
 	}
-	in, err := r.e.gather(ctx, w, seat, w.latest[seat.ID])
+	session := w.latest[seat.ID]
+	if f, ok := r.e.d.Runtimes[seat.Runtime].(transcriptFinder); ok {
+		r.e.awaitWritten(ctx, session, func() string { path, _ := f.Transcript(ctx, session, seat.Cwd); return path })
+	}
+	in, err := r.e.gather(ctx, w, seat, session)
 	in.OpID, in.Reason, in.Operator = r.plan.ID, r.plan.Reason, r.plan.Operator.String()
 	if queued, _ := r.plan.Input(queuedKey); queued == true {
 		in.Gaps = append(in.Gaps, "a message stood queued with your predecessor's client, which had not taken it; what it said is not known here")
