@@ -157,6 +157,9 @@ func (h *handover) incumbent(ctx context.Context) {
 		Change{h.address, "continuity outcome", cmp.Or(string(h.seat.Continuity), "unverified"), cmp.Or(string(h.kind.good), "unverified")})
 	p.Unchanged = append(p.Unchanged, "name, seat id, role, edges and inbound work of "+h.address,
 		"model, effort, profile, permission posture and directory", "the incumbent, until the successor is proven")
+	if window := h.e.d.Config.UndoWindow; window > 0 && h.at.presence == Present && !h.at.dead && h.last.Origin != OriginClaimed {
+		p.Unchanged = append(p.Unchanged, "its process and conversation, stopped, for "+strings.TrimSuffix(window.String(), "0s")+" after: `rig op undo` brings them back")
+	}
 }
 
 func (h *handover) successorWord() string {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"sort"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -113,6 +114,11 @@ func restoreMark(m *Model) string {
 	}
 	for _, op := range m.fleet.Ops {
 		mark += op.ID + string(op.State) + "/"
+	}
+	for _, ev := range m.fleet.Recent { // newest first; a snapshot is made between two pictures
+		if strings.HasPrefix(ev.Type, "snapshot.") {
+			return mark + itoa(int(ev.Seq))
+		}
 	}
 	return mark
 }

@@ -99,6 +99,28 @@ func TestRestoreCheckCostsNothingWhenNobodyLooks(t *testing.T) {
 	}
 }
 
+// A snapshot that was made while one looks at them comes into the list soon.
+func TestANewSnapshotComesIntoTheList(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys("6", "tab")
+	asked := d.c.Called("AllSnapshots")
+	f := tuitest.Fleet(7)
+	f.Revision = d.m.fleet.Revision + 1
+	d.send(fleetMsg{f})
+	d.fire(restoreSoon)
+	if n := d.c.Called("AllSnapshots"); n != asked {
+		t.Errorf("asked %d times although nothing changed", n-asked)
+	}
+	f = tuitest.Fleet(7)
+	f.Revision = d.m.fleet.Revision + 1
+	f.Recent = append([]engine.Event{{Seq: 9000, Type: "snapshot.created"}}, f.Recent...)
+	d.send(fleetMsg{f})
+	d.fire(restoreSoon)
+	if n := d.c.Called("AllSnapshots"); n != asked+1 || asked == 0 {
+		t.Errorf("asked %d times after one was made, %d before", n-asked, asked)
+	}
+}
+
 // An answer that is late does not replace a newer one, and an error is said with
 // the way out of it.
 func TestRestoreScreenSaysWhatCannotBeRead(t *testing.T) {

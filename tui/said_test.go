@@ -79,6 +79,7 @@ func TestCopyOfARemedyIsACommand(t *testing.T) {
 		"fork it: `rig handover dev-qa@shop --source fork:01HZ --reason …`":                            "rig handover dev-qa@shop --source fork:01HZ",
 		"`rig handover dev-qa@shop --source discovered:… --reason …`":                                  "",
 		"rig attach dev-qa@shop to see who is there; rig seat clear-attention dev-qa@shop verifies it": "rig attach dev-qa@shop",
+
 		"rig op rollback op-77":                     "rig op rollback op-77",
 		"rig compact dev-qa@shop --audit":           "rig compact dev-qa@shop --audit",
 		"rig doctor":                                "rig doctor",
