@@ -55,8 +55,8 @@ func (r *run) packetInput(ctx context.Context, s Step) (PacketInput, error) {
 		}
 	}
 	session := w.latest[seat.ID]
-	if f, ok := r.e.d.Runtimes[seat.Runtime].(transcriptFinder); ok {
-		r.e.awaitWritten(ctx, session, func() string { path, _ := f.Transcript(ctx, session, seat.Cwd); return path })
+	if rt, ok := r.e.d.Runtimes[seat.Runtime].(turnReader); ok {
+		r.e.awaitWritten(ctx, rt, session, seat.Cwd)
 	}
 	in, err := r.e.gather(ctx, w, seat, session)
 	in.OpID, in.Reason, in.Operator = r.plan.ID, r.plan.Reason, r.plan.Operator.String()

@@ -2,42 +2,54 @@ package engine
 
 import (
 	"context"
-	"os"
 	"time"
 )
 
 const (
-	writtenWait  = time.Second            // for a client to write what it has reported
-	writtenFresh = 2 * time.Second        // after which a report says nothing of what is still to be written
-	stopAhead    = 150 * time.Millisecond // by which the end of a turn may be reported after its last line was written
+	writtenWait  = time.Second     // for a client to write what it has reported
+	writtenFresh = 2 * time.Second // after which a report says nothing of what is still to be written
 )
 
-// awaitWritten waits until the conversation of an occupant, as find names its file, has
-// been written since its client last reported a prompt or the end of a turn, and says
-// whether it had to. A client reports before it writes (seen: Claude Code, by some
-// hundredths of a second), and a packet that is made in between lacks the last turn. A
-// client that does not write in time is not waited for any longer.
-func (e *Engine) awaitWritten(ctx context.Context, session Session, find func() string) (waited bool) {
+// turnReader is what a runtime offers when its client reports a prompt or the end of a
+// turn before it writes it: since is when the latest turn on file came to its state,
+// ended whether that is an end. A conversation without a file has neither.
+type turnReader interface {
+	LatestTurn(ctx context.Context, s Session, cwd string) (since time.Time, ended bool)
+}
+
+// awaitWritten waits until the conversation of an occupant holds what its client last
+// reported, a prompt or the end of a turn, and says whether it had to. Claude Code
+// collects its lines for a tenth of a second (seen: lines of the session before the
+// prompt, and the prompt before the answer), so a packet that is made in between lacks
+// the last turn; the file's time says nothing. A client that does not write in time is
+// not waited for any longer.
+func (e *Engine) awaitWritten(ctx context.Context, rt turnReader, session Session, cwd string) (waited bool) {
 	sig, err := e.d.Occupants.Signals(session.ID)
 	if err != nil {
 		return false
 	}
-	var need time.Time
+	// The turn on file must be newer than after; a prompt is dated a little before its report.
+	var reported, after, before time.Time
+	ended := false
 	for _, h := range sig.Hooks {
 		switch h.Event {
 		case "UserPromptSubmit":
-			need = h.At
+			reported, after, ended = h.At, before, false
 		case "Stop":
-			need = h.At.Add(-stopAhead)
+			reported, after, ended = h.At, before, true
+		case "SessionStart":
+		default:
+			continue
 		}
+		before = h.At
 	}
 	began := e.d.Clock.Now()
-	if need.IsZero() || Passed(need, began, writtenFresh) {
+	if reported.IsZero() || Passed(reported, began, writtenFresh) {
 		return false
 	}
 	for {
-		info, err := os.Stat(find())
-		if err == nil && !info.ModTime().Before(need) || Passed(began, e.d.Clock.Now(), writtenWait) || pause(ctx, 20*time.Millisecond) != nil {
+		since, done := rt.LatestTurn(ctx, session, cwd)
+		if since.After(after) && (done || !ended) || Passed(began, e.d.Clock.Now(), writtenWait) || pause(ctx, 20*time.Millisecond) != nil {
 			return waited
 		}
 		waited = true

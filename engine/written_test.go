@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 )
@@ -19,48 +17,57 @@ type steadyClock struct{ Clock }
 
 func (steadyClock) Now() time.Time { return time.Now() }
 
+// turns is a conversation that is written at the third look.
+type turns struct {
+	since, then time.Time
+	ended       bool
+	looks       int
+}
+
+func (f *turns) LatestTurn(context.Context, Session, string) (time.Time, bool) {
+	if f.looks++; f.looks < 3 {
+		return f.since, f.ended
+	}
+	return f.then, true
+}
+
 // What a client has reported a moment ago and not written yet is waited for; what lies
 // longer back, or is written, is not.
 func TestAPromptThatIsReportedIsWaitedFor(t *testing.T) {
 	now := time.Now()
+	ago := func(ms int) time.Time { return now.Add(-time.Duration(ms) * time.Millisecond) }
+	start := HookSignal{Event: "SessionStart", At: ago(5000)}
+	tool := HookSignal{Event: "PreToolUse", At: ago(1)}
+	prompt := func(ms int) HookSignal { return HookSignal{Event: "UserPromptSubmit", At: ago(ms)} }
+	stop := func(ms int) HookSignal { return HookSignal{Event: "Stop", At: ago(ms)} }
 	for _, c := range []struct {
-		name    string
-		hooks   []HookSignal
-		written time.Time // zero = there is no file yet
-		waits   bool
+		name  string
+		hooks []HookSignal
+		since time.Time // zero = no turn is on file
+		ended bool
+		waits bool
 	}{
-		{"nothing reported", nil, now.Add(-time.Hour), false},
-		{"a prompt, not written", []HookSignal{{Event: "UserPromptSubmit", At: now}}, now.Add(-time.Hour), true},
-		{"a prompt, no file", []HookSignal{{Event: "UserPromptSubmit", At: now}}, time.Time{}, true},
-		{"a turn, its end not written", []HookSignal{{Event: "UserPromptSubmit", At: now.Add(-time.Second)}, {Event: "Stop", At: now}}, now.Add(-900 * time.Millisecond), true},
-		{"a turn, written before its end was reported", []HookSignal{{Event: "UserPromptSubmit", At: now.Add(-time.Second)}, {Event: "Stop", At: now}}, now.Add(-20 * time.Millisecond), false},
-		{"long ago", []HookSignal{{Event: "UserPromptSubmit", At: now.Add(-time.Minute)}}, now.Add(-time.Hour), false},
+		{"nothing reported", nil, ago(3600e3), true, false},
+		{"a start alone", []HookSignal{start}, time.Time{}, false, false},
+		{"a first prompt, no turn on file", []HookSignal{start, prompt(0)}, time.Time{}, false, true},
+		{"a first prompt, written before its report", []HookSignal{start, prompt(0)}, ago(14), false, false},
+		{"a prompt, the turn before it on file", []HookSignal{start, prompt(900), stop(700), prompt(0)}, ago(750), true, true},
+		{"a prompt after an interrupted one, which is on file", []HookSignal{start, prompt(900), prompt(0)}, ago(910), false, true},
+		{"an end, no turn on file", []HookSignal{start, prompt(200), stop(0)}, time.Time{}, false, true},
+		{"an end, its prompt on file", []HookSignal{start, prompt(200), stop(0)}, ago(210), false, true},
+		{"an end, the one before it on file", []HookSignal{start, prompt(900), stop(700), prompt(200), stop(0)}, ago(750), true, true},
+		{"an end, written before its report", []HookSignal{start, prompt(200), tool, stop(0)}, ago(20), true, false},
+		{"long ago", []HookSignal{start, prompt(60e3)}, ago(3600e3), true, false},
 	} {
-		path := filepath.Join(t.TempDir(), "c.jsonl")
-		if !c.written.IsZero() {
-			if err := os.WriteFile(path, []byte("{}\n"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Chtimes(path, c.written, c.written); err != nil {
-				t.Fatal(err)
-			}
-		}
-		looks := 0
+		file := &turns{since: c.since, ended: c.ended, then: now}
 		e := &Engine{d: Deps{Occupants: reported{hooks: c.hooks}, Clock: steadyClock{}}}
-		waited := e.awaitWritten(context.Background(), Session{ID: "o"}, func() string {
-			if looks++; looks == 3 { // now the client gets to it
-				if err := os.WriteFile(path, []byte("{}\n{}\n"), 0o600); err != nil {
-					t.Error(err)
-				}
-			}
-			return path
-		})
-		if waited != c.waits || waited && looks != 3 {
-			t.Errorf("%s: waited %v, looked %d times", c.name, waited, looks)
+		waited := e.awaitWritten(context.Background(), file, Session{ID: "o"}, "")
+		if waited != c.waits || waited && file.looks != 3 {
+			t.Errorf("%s: waited %v, looked %d times", c.name, waited, file.looks)
 		}
 	}
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
-	e := &Engine{d: Deps{Occupants: reported{hooks: []HookSignal{{Event: "UserPromptSubmit", At: now}}}, Clock: steadyClock{}}}
-	e.awaitWritten(gone, Session{ID: "o"}, func() string { return "" }) // it comes back
+	e := &Engine{d: Deps{Occupants: reported{hooks: []HookSignal{prompt(0)}}, Clock: steadyClock{}}}
+	e.awaitWritten(gone, &turns{}, Session{ID: "o"}, "") // it comes back
 }

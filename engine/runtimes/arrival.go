@@ -3,6 +3,7 @@ package runtimes
 import (
 	"context"
 	"strings"
+	"time"
 
 	"rig/engine"
 	"rig/engine/transcript"
@@ -20,6 +21,20 @@ func (c *Claude) Transcript(_ context.Context, s engine.Session, cwd string) (pa
 	}
 	loc, err := findClaude(c.cfg.homes(s.Homes).ClaudeDir, s.Token.Reveal(), cwd)
 	return found(loc, err)
+}
+
+// LatestTurn says when the latest turn that Claude Code has written came to its state,
+// and whether it ended; the zero time says that none is on file.
+func (c *Claude) LatestTurn(ctx context.Context, s engine.Session, cwd string) (since time.Time, ended bool) {
+	path, _ := c.Transcript(ctx, s, cwd)
+	if path == "" {
+		return time.Time{}, false
+	}
+	got, err := c.recent.get(path)
+	if err != nil || got.value.Turn.State == transcript.TurnUnknown {
+		return time.Time{}, false
+	}
+	return got.value.Turn.Since, got.value.Turn.State != transcript.TurnOpen
 }
 
 // Transcript finds the rollout of an occupant's conversation; path is empty and
