@@ -55,7 +55,9 @@ func (c *claude) launch(qs []queued, source string) {
 			c.show(item{mark: "❯ ", text: q.typed})
 		}
 	}
-	c.setStatus("busy", "")
+	if source == "queued" {
+		c.setStatus("busy", "")
+	}
 	go c.turn(ctx, qs, source)
 }
 
@@ -116,6 +118,9 @@ func (c *claude) openTurn(ctx context.Context, qs []queued, source string) bool 
 			q.context = contexts(runs)
 		}
 		c.mu.Lock()
+		if i == 0 && source != "queued" { // after its hooks (observed)
+			c.setStatus("busy", "")
+		}
 		c.recordPrompt(q, source, i == 0)
 		c.mu.Unlock()
 	}

@@ -138,8 +138,11 @@ func (c *Claude) Activity(_ context.Context, p engine.Probe) engine.Activity {
 		return a
 	}
 	a.Reading, a.Competing = all[0], dedupe(all[1:], all[0])
-	if a.State == engine.ActivityLimit {
+	switch {
+	case a.State == engine.ActivityLimit:
 		c.limitEnds(p, e, &a)
+	case a.Rule == ruleTaken:
+		a.Wake = a.At.Add(promptGap)
 	}
 	return a
 }
@@ -199,6 +202,9 @@ func (c *Claude) corrected(p engine.Probe, e claudeEntry, v screenView, facts []
 		if v.kind == screenBox && v.state == engine.ActivityIdle {
 			r.Code, r.Why = v.code, v.why
 		}
+		if taken, ok := takenPrompt(p, e, facts); ok {
+			return []engine.Reading{taken, r}
+		}
 		if limit, ok := c.limit(p, e, v, facts); ok {
 			return []engine.Reading{limit, r}
 		}
@@ -206,6 +212,27 @@ func (c *Claude) corrected(p engine.Probe, e claudeEntry, v screenView, facts []
 		return nil
 	}
 	return []engine.Reading{r}
+}
+
+const (
+	// promptGap is how long a reported prompt is believed against a registry that was
+	// written before it. Claude Code reports a prompt first and says busy 40 to 60 ms
+	// later, seconds later on a loaded machine (observed). A prompt that became no turn
+	// (Esc, another hook that refused it) is told by nothing else than this time.
+	promptGap = 5 * time.Second
+	ruleTaken = "UserPromptSubmit after the registry's status"
+)
+
+// takenPrompt is the reading of a client that has reported a prompt and not yet written
+// that it works on it.
+func takenPrompt(p engine.Probe, e claudeEntry, facts []hookFact) (engine.Reading, bool) {
+	r, ok := hookReading(facts)
+	if !ok || r.Rule != "UserPromptSubmit" || e.at().IsZero() || !r.At.After(e.at()) ||
+		engine.Passed(r.At.Add(-clockSlack), p.Now, promptGap+clockSlack) { // it may be spooled after the look began
+		return engine.Reading{}, false
+	}
+	r.Rule = ruleTaken
+	return r, true
 }
 
 // limit looks for a usage limit behind an idle registry: on the screen, in the

@@ -274,6 +274,38 @@ func TestClaudeLimitBehindAnIdleRegistry(t *testing.T) {
 	}
 }
 
+// Claude Code reports a prompt before its registry says busy: 40 to 60 ms, and seconds on
+// a loaded machine (observed). A seat in between is not at rest.
+func TestClaudeHasTakenAPromptThatItsRegistryDoesNotKnowYet(t *testing.T) {
+	p := claudeProbe(t, t.TempDir())
+	registryFile(t, claudeDir(p), "claude-session-registry-idle.json", p.Run.PID, p.Run.PIDStart, id1)
+	idle := time.UnixMilli(1768481843783).UTC() // the fixture's statusUpdatedAt
+	p.Started = idle.Add(-time.Minute)
+	rt := NewClaude(testConfig(t))
+	of := map[string]string{"session_id": id1}
+	at := func(now time.Time, hooks ...engine.HookSignal) engine.Activity {
+		p.Now, p.Signals.Hooks = now, hooks
+		return rt.Activity(t.Context(), p)
+	}
+	prompted := hook("UserPromptSubmit", idle.Add(time.Second), of)
+	a := at(idle.Add(2*time.Second), prompted)
+	if a.State != engine.ActivityBusy || a.Source != "hook" || !a.Wake.Equal(prompted.At.Add(promptGap)) || len(a.Competing) == 0 || a.Competing[0].State != engine.ActivityIdle {
+		t.Errorf("a prompt after the status: %+v", a)
+	}
+	if a := at(prompted.At.Add(promptGap+time.Millisecond), prompted); a.State != engine.ActivityIdle || !a.Wake.IsZero() {
+		t.Errorf("a prompt that became no turn: %+v", a)
+	}
+	if a := at(idle.Add(2*time.Second), hook("UserPromptSubmit", idle.Add(-time.Second), of)); a.State != engine.ActivityIdle {
+		t.Errorf("a prompt before the status: %+v", a)
+	}
+	if a := at(idle.Add(2*time.Second), prompted, hook("Stop", idle.Add(1500*time.Millisecond), of)); a.State != engine.ActivityIdle {
+		t.Errorf("its turn has ended: %+v", a)
+	}
+	if a := at(idle.Add(-time.Hour), prompted); a.State != engine.ActivityIdle {
+		t.Errorf("a report from the future: %+v", a)
+	}
+}
+
 func TestClaudeBusyKinds(t *testing.T) {
 	p := claudeProbe(t, t.TempDir())
 	registryFile(t, claudeDir(p), "claude-session-registry-busy.json", p.Run.PID, p.Run.PIDStart, id1)
