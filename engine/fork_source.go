@@ -89,6 +89,7 @@ func (e *Engine) readOrigin(ctx context.Context, w *world, o *origin, look bool)
 	if at := w.locate(o.seat.ID); at.presence == Present && !at.dead {
 		probe := e.probeLive(w, o.seat, o.session, at.pane)
 		if look {
+			e.awaitWritten(ctx, o.seat, o.session)
 			probe.Screen = e.screen(ctx, at.pane.ID)
 		}
 		if id := rt.Identify(ctx, probe); id.Proven && !id.Token.Empty() {

@@ -92,6 +92,7 @@ func (e *Engine) forkSource(ctx context.Context, w *world, ref string) (*forkSou
 func (e *Engine) newForkSource(ctx context.Context, w *world, seat Seat, s Session) *forkSource {
 	f := onRecord(w, seat, s)
 	if f.current && seat.Runtime != RuntimeTerminal {
+		e.awaitWritten(ctx, seat, s)
 		f.origin = e.originAt(ctx, w, seat, false)
 	}
 	return f

@@ -55,9 +55,7 @@ func (r *run) packetInput(ctx context.Context, s Step) (PacketInput, error) {
 		}
 	}
 	session := w.latest[seat.ID]
-	if rt, ok := r.e.d.Runtimes[seat.Runtime].(turnReader); ok {
-		r.e.awaitWritten(ctx, rt, session, seat.Cwd)
-	}
+	r.e.awaitWritten(ctx, seat, session)
 	in, err := r.e.gather(ctx, w, seat, session)
 	in.OpID, in.Reason, in.Operator = r.plan.ID, r.plan.Reason, r.plan.Operator.String()
 	if queued, _ := r.plan.Input(queuedKey); queued == true {
@@ -86,6 +84,9 @@ func undoPacket(_ context.Context, r *run, s Step) error {
 // doFreeze stops the incumbent's processes. Those that cannot be stopped are
 // named in the evidence and in the receipt.
 func doFreeze(ctx context.Context, r *run, s Step) (Evidence, error) {
+	if seat, last, err := r.sitting(ctx, s); err == nil {
+		r.e.awaitWritten(ctx, seat, last)
+	}
 	root, session, err := r.incumbentClient(ctx, s)
 	if err != nil {
 		return nil, err
@@ -110,12 +111,7 @@ func doFreeze(ctx context.Context, r *run, s Step) (Evidence, error) {
 // incumbentClient gives the pid of the seat's present client, 0 when it is gone or was
 // never reported, and its session.
 func (r *run) incumbentClient(ctx context.Context, s Step) (int, string, error) {
-	var last Session
-	err := r.e.d.Store.Read(ctx, func(rd Reader) error {
-		var err error
-		last, err = currentSession(rd, s.Args["seat_id"])
-		return err
-	})
+	_, last, err := r.sitting(ctx, s)
 	if err != nil {
 		return 0, "", err
 	}

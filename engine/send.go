@@ -200,17 +200,24 @@ func (e *Engine) heldBack(t target) error {
 
 // sendEvidence is what would prove a delivery, as it stands before and after.
 type sendEvidence struct {
-	submits int
-	state   ActivityState
+	submits int           // prompts that the client has reported
+	at      time.Time     // of the look
+	turn    time.Time     // when the latest turn that it wrote came to its state
+	speaks  bool          // it reports, or writes, what it is told: its own word can be waited for
+	state   ActivityState // what it does
 }
 
 func (e *Engine) evidence(ctx context.Context, t target) sendEvidence {
 	p := t.probe(e, nil)
-	ev := sendEvidence{state: t.rt.Activity(ctx, p).State}
+	ev := sendEvidence{state: t.rt.Activity(ctx, p).State, at: p.Now}
 	for _, h := range p.Signals.Hooks {
 		if h.Event == "UserPromptSubmit" {
 			ev.submits++
 		}
+	}
+	if r, ok := t.rt.(turnReader); ok {
+		ev.turn, _ = r.LatestTurn(ctx, t.session, t.seat.Cwd)
+		ev.speaks = len(p.Signals.Hooks) > 0 || !ev.turn.IsZero()
 	}
 	return ev
 }
@@ -218,14 +225,24 @@ func (e *Engine) evidence(ctx context.Context, t target) sendEvidence {
 // confirm waits for proof that the message was taken: the client's own
 // UserPromptSubmit hook, a turn that began, or an input box that is empty again.
 // A text that still stands in the box gets one more Enter; what somebody else has
-// begun to type there does not.
+// begun to type there does not. A client at rest that speaks for itself is given a
+// moment to: until then everything else about it still says that it is at rest, and
+// whoever waits for the end of the turn would be told that it has come.
 func (e *Engine) confirm(ctx context.Context, t target, before sendEvidence, text string) Delivery {
 	ctx, cancel := context.WithTimeout(ctx, e.d.Config.VerifyTimeout)
 	defer cancel()
 	began, again := e.d.Clock.Now(), false
+	var shown time.Time // when the pane first proved it
 	for {
 		if d, done := e.confirmed(ctx, t, before, text); done {
-			return e.orQueued(ctx, t, before, d)
+			if shown.IsZero() {
+				shown = e.d.Clock.Now()
+			}
+			if d.Source != "pane" || !before.speaks || before.state != ActivityIdle || isCommand(text) ||
+				Passed(shown, e.d.Clock.Now(), ownWord) || pause(ctx, confirmEvery) != nil {
+				return e.orQueued(ctx, t, before, d)
+			}
+			continue
 		}
 		if !again && Passed(began, e.d.Clock.Now(), enterAgain) {
 			again = true
@@ -271,6 +288,13 @@ const queuedLooks = 3
 // confirmEvery is the time between looks for the proof of a delivery.
 const confirmEvery = 80 * time.Millisecond
 
+// ownWord is how long a client is given to report a prompt that its pane shows.
+const ownWord = 3 * time.Second
+
+// isCommand reports whether a text is one of the client's own commands, which are no
+// prompts.
+func isCommand(text string) bool { return strings.HasPrefix(text, "/") }
+
 // enterAgain is how long a delivery may take before Enter is pressed once more.
 const enterAgain = time.Second
 
@@ -286,6 +310,9 @@ func (e *Engine) confirmed(ctx context.Context, t target, before sendEvidence, t
 	now := e.evidence(ctx, t)
 	if now.submits > before.submits {
 		return Delivery{Outcome: "delivered", Why: "the client reported the prompt", Source: "hook UserPromptSubmit"}, true
+	}
+	if now.turn.After(before.at) && before.state == ActivityIdle {
+		return Delivery{Outcome: "delivered", Why: "the client has written the prompt", Source: "transcript"}, true
 	}
 	if now.state == ActivityBusy && before.state == ActivityIdle {
 		return Delivery{Outcome: "delivered", Why: "a turn began", Source: "activity"}, true

@@ -52,6 +52,17 @@ func (r *run) boundPane(ctx context.Context, seatID string) (Binding, Inventory,
 	return b, inv, locate(b, &inv), nil
 }
 
+// sitting reads a step's seat and its present occupant from the record.
+func (r *run) sitting(ctx context.Context, s Step) (seat Seat, session Session, err error) {
+	err = r.e.d.Store.Read(ctx, func(rd Reader) error {
+		if seat, err = rd.Seat(s.Args["seat_id"]); err == nil {
+			session, err = currentSession(rd, seat.ID)
+		}
+		return err
+	})
+	return seat, session, err
+}
+
 // doStop ends the seat's session through the guard and proves that its client is
 // gone. Absence is proof that there is nothing to stop.
 func doStop(ctx context.Context, r *run, s Step) (Evidence, error) {
@@ -67,15 +78,11 @@ func doStop(ctx context.Context, r *run, s Step) (Evidence, error) {
 		return Evidence{"already_gone": true, "why": at.why}, nil
 	case Present:
 	}
-	var session Session
-	err = r.e.d.Store.Read(ctx, func(rd Reader) error {
-		var err error
-		session, err = currentSession(rd, id)
-		return err
-	})
+	seat, session, err := r.sitting(ctx, s)
 	if err != nil {
 		return nil, err
 	}
+	r.e.awaitWritten(ctx, seat, session)
 	ev := Evidence{"session": at.pane.Session, "pane": string(at.pane.ID), "pid": session.PID, "was_dead": at.dead}
 	if r.lastLook(ctx, s, session, at) {
 		ev[neverPromptedKey] = true

@@ -10,9 +10,9 @@ const (
 	writtenFresh = 2 * time.Second // after which a report says nothing of what is still to be written
 )
 
-// turnReader is what a runtime offers when its client reports a prompt or the end of a
-// turn before it writes it: since is when the latest turn on file came to its state,
-// ended whether that is an end. A conversation without a file has neither.
+// turnReader is what a runtime offers whose client writes its turns: since is when the
+// latest one on file came to its state, ended whether that is an end. A conversation
+// without a file has neither.
 type turnReader interface {
 	LatestTurn(ctx context.Context, s Session, cwd string) (since time.Time, ended bool)
 }
@@ -22,8 +22,13 @@ type turnReader interface {
 // collects its lines for a tenth of a second (seen: lines of the session before the
 // prompt, and the prompt before the answer), so a packet that is made in between lacks
 // the last turn; the file's time says nothing. A client that does not write in time is
-// not waited for any longer.
-func (e *Engine) awaitWritten(ctx context.Context, rt turnReader, session Session, cwd string) (waited bool) {
+// not waited for any longer. What stops or ends a client calls it first: the lines that
+// it holds back would be lost.
+func (e *Engine) awaitWritten(ctx context.Context, seat Seat, session Session) (waited bool) {
+	rt, ok := e.d.Runtimes[seat.Runtime].(turnReader)
+	if !ok {
+		return false
+	}
 	sig, err := e.d.Occupants.Signals(session.ID)
 	if err != nil {
 		return false
@@ -48,7 +53,7 @@ func (e *Engine) awaitWritten(ctx context.Context, rt turnReader, session Sessio
 		return false
 	}
 	for {
-		since, done := rt.LatestTurn(ctx, session, cwd)
+		since, done := rt.LatestTurn(ctx, session, seat.Cwd)
 		if since.After(after) && (done || !ended) || Passed(began, e.d.Clock.Now(), writtenWait) || pause(ctx, 20*time.Millisecond) != nil {
 			return waited
 		}

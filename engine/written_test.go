@@ -19,6 +19,7 @@ func (steadyClock) Now() time.Time { return time.Now() }
 
 // turns is a conversation that is written at the third look.
 type turns struct {
+	Runtime
 	since, then time.Time
 	ended       bool
 	looks       int
@@ -60,14 +61,15 @@ func TestAPromptThatIsReportedIsWaitedFor(t *testing.T) {
 		{"long ago", []HookSignal{start, prompt(60e3)}, ago(3600e3), true, false},
 	} {
 		file := &turns{since: c.since, ended: c.ended, then: now}
-		e := &Engine{d: Deps{Occupants: reported{hooks: c.hooks}, Clock: steadyClock{}}}
-		waited := e.awaitWritten(context.Background(), file, Session{ID: "o"}, "")
+		e := &Engine{d: Deps{Occupants: reported{hooks: c.hooks}, Clock: steadyClock{}, Runtimes: map[RuntimeName]Runtime{RuntimeClaude: file}}}
+		waited := e.awaitWritten(context.Background(), Seat{Runtime: RuntimeClaude}, Session{ID: "o"})
 		if waited != c.waits || waited && file.looks != 3 {
 			t.Errorf("%s: waited %v, looked %d times", c.name, waited, file.looks)
 		}
 	}
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
-	e := &Engine{d: Deps{Occupants: reported{hooks: []HookSignal{prompt(0)}}, Clock: steadyClock{}}}
-	e.awaitWritten(gone, &turns{}, Session{ID: "o"}, "") // it comes back
+	e := &Engine{d: Deps{Occupants: reported{hooks: []HookSignal{prompt(0)}}, Clock: steadyClock{}, Runtimes: map[RuntimeName]Runtime{RuntimeClaude: &turns{}}}}
+	e.awaitWritten(gone, Seat{Runtime: RuntimeClaude}, Session{ID: "o"})   // it comes back
+	e.awaitWritten(gone, Seat{Runtime: RuntimeTerminal}, Session{ID: "o"}) // a shell writes no turns
 }

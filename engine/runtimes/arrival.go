@@ -27,10 +27,21 @@ func (c *Claude) Transcript(_ context.Context, s engine.Session, cwd string) (pa
 // and whether it ended; the zero time says that none is on file.
 func (c *Claude) LatestTurn(ctx context.Context, s engine.Session, cwd string) (since time.Time, ended bool) {
 	path, _ := c.Transcript(ctx, s, cwd)
+	return latestTurn(c.recent, path)
+}
+
+// LatestTurn says when the latest turn that Codex has written came to its state, and
+// whether it ended; the zero time says that none is on file.
+func (c *Codex) LatestTurn(ctx context.Context, s engine.Session, cwd string) (since time.Time, ended bool) {
+	path, _ := c.Transcript(ctx, s, cwd)
+	return latestTurn(c.recent, path)
+}
+
+func latestTurn(files *fileCache[transcript.Recent], path string) (since time.Time, ended bool) {
 	if path == "" {
 		return time.Time{}, false
 	}
-	got, err := c.recent.get(path)
+	got, err := files.get(path)
 	if err != nil || got.value.Turn.State == transcript.TurnUnknown {
 		return time.Time{}, false
 	}
