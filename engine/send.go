@@ -217,7 +217,7 @@ func (e *Engine) evidence(ctx context.Context, t target) sendEvidence {
 	}
 	if r, ok := t.rt.(turnReader); ok {
 		ev.turn, _ = r.LatestTurn(ctx, t.session, t.seat.Cwd)
-		ev.speaks = len(p.Signals.Hooks) > 0 || !ev.turn.IsZero()
+		ev.speaks = t.session.Origin != OriginClaimed || len(p.Signals.Hooks) > 0 || !ev.turn.IsZero()
 	}
 	return ev
 }

@@ -387,6 +387,10 @@ func TestConversationInTwoPanes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.eventually("the client has written it", func() (bool, string) {
+		files, err := filepath.Glob(filepath.Join(w.home, ".claude", "projects", "*", token+".jsonl"))
+		return len(files) == 1, fmt.Sprint(files, err)
+	})
 	w.tmux("new-session", "-d", "-s", "mine", "-c", w.project, "env RIG_TEST_MAIN=1 HOME="+w.home+" "+self+" agentsim claude --resume "+token)
 	w.eventually("it is noticed", func() (bool, string) {
 		s := w.seat("dev.a")

@@ -155,7 +155,7 @@ func newClaude(e *Env, o claudeOpts, p claudePaths, set claudeSettings) *claude 
 	if arg, ok := e.fails("compact"); ok {
 		c.compactFail = cmp.Or(arg, "API Error: 400 mock compaction failure")
 	}
-	c.file = &claudeFile{entry: "cli", cwd: cwd, branch: gitBranch(cwd)}
+	c.file = &claudeFile{entry: "cli", cwd: cwd, branch: gitBranch(cwd), every: c.env.ms("AGENTSIM_WRITE_MS", 100*time.Millisecond)}
 	if o.print {
 		c.file.entry = "sdk-cli"
 	}
@@ -361,6 +361,9 @@ func (c *claude) finish(o outcome) int {
 		c.costState()
 	}
 	c.file.closed = true
+	if !o.crash {
+		c.file.batch.flush()
+	}
 	c.stopTimers()
 	c.mu.Unlock()
 	if !o.crash {

@@ -44,7 +44,6 @@ func (c *claude) stream(ctx context.Context, ref, text string, slow time.Duratio
 	c.seen = c.tokens
 	c.apiMS += int(slow.Milliseconds()) + 10
 	c.held = append(c.held, said{"assistant", full})
-	c.file.late = c.env.get("AGENTSIM_LATE_RECORD") != ""
 	if first {
 		c.block()
 	}
@@ -83,7 +82,6 @@ func (c *claude) closeTurn(ctx context.Context, from time.Time) {
 	runs := c.fire(ctx, "Stop", "", in)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.file.release()
 	now := c.env.Now()
 	if len(runs) > 0 {
 		var infos []rec

@@ -4,17 +4,20 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
 // claudeFile is the transcript that a session writes. Nothing is on disk before
-// the first prompt: until then the lines wait.
+// the first prompt: until then the lines wait. After it they are collected and
+// written together, a tenth of a second after the first of them (observed, 2.1.332):
+// hooks come before the lines that they are about.
 type claudeFile struct {
 	path    string
 	created bool
-	closed  bool // the client is ending: what a turn still has is lost
-	late    bool // lines are kept back for a moment
-	kept    [][]byte
+	closed  bool          // the client is ending: what a turn still has is lost
+	every   time.Duration // how long lines are collected, 0 = not at all
+	batch   batch
 	waiting [][]byte
 	leaf    string // uuid of the newest record of the conversation
 	count   int    // records of the conversation
@@ -31,21 +34,11 @@ func (f *claudeFile) write(lines ...[]byte) {
 	if f.closed {
 		return
 	}
-	switch {
-	case !f.created:
+	if f.created {
+		f.batch.add(f.path, f.every, lines)
+	} else {
 		f.waiting = append(f.waiting, lines...)
-	case f.late:
-		f.kept = append(f.kept, lines...)
-	default:
-		f.flush(lines)
 	}
-}
-
-// release writes what was kept back.
-func (f *claudeFile) release() {
-	lines := f.kept
-	f.late, f.kept = false, nil
-	f.write(lines...)
 }
 
 // create makes the file at the first prompt and writes what waited.
@@ -56,14 +49,51 @@ func (f *claudeFile) create() {
 	f.created = true
 	lines := f.waiting
 	f.waiting = nil
-	f.flush(lines)
+	f.write(lines...)
 }
 
-func (f *claudeFile) flush(lines [][]byte) {
-	if len(lines) == 0 || os.MkdirAll(filepath.Dir(f.path), 0o755) != nil {
+// batch are lines that are not written yet. Its timer needs no other lock.
+type batch struct {
+	mu    sync.Mutex
+	path  string
+	lines [][]byte
+	timer *time.Timer
+}
+
+// add collects lines for a file.
+func (b *batch) add(path string, every time.Duration, lines [][]byte) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.path != path {
+		b.write()
+	}
+	b.path, b.lines = path, append(b.lines, lines...)
+	switch {
+	case every <= 0:
+		b.write()
+	case b.timer == nil:
+		b.timer = time.AfterFunc(every, b.flush)
+	}
+}
+
+// flush writes what was collected.
+func (b *batch) flush() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.write()
+}
+
+// write is flush with the lock held.
+func (b *batch) write() {
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+	lines := b.lines
+	b.timer, b.lines = nil, nil
+	if len(lines) == 0 || os.MkdirAll(filepath.Dir(b.path), 0o755) != nil {
 		return
 	}
-	w, err := os.OpenFile(f.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	w, err := os.OpenFile(b.path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return
 	}

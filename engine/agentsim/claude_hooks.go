@@ -50,6 +50,7 @@ func (c *claude) fire(ctx context.Context, name, subject string, stdin rec) []ho
 	c.mu.Lock()
 	in, vars := line(stdin), c.hookVars()
 	c.mu.Unlock()
+	pause(ctx, c.env.ms("AGENTSIM_HOOK_MS", 0))
 	return runHooks(ctx, c.env, cmds, in, c.cwd, vars)
 }
 

@@ -17,7 +17,8 @@
 //	AGENTSIM_IDLE_COMPACT_MS  Claude: compacts by itself when idle that long, unless idleCompaction is false (never)
 //	AGENTSIM_RETRY_MS         the first wait before a retry (1000)
 //	AGENTSIM_ENTER_MS         Codex: the longest time that Enter behind typed text is not a submit (280)
-//	AGENTSIM_LATE_RECORD=1    Claude: the answer reaches the transcript after the Stop hooks, as it can with the real one
+//	AGENTSIM_HOOK_MS          Claude: how long a hook takes to start, as on a loaded machine (0)
+//	AGENTSIM_WRITE_MS         Claude: how long lines of the transcript are collected before they are written (100)
 //	AGENTSIM_TOKENS           input tokens of an answer (1200)
 //	AGENTSIM_WINDOW           context window in tokens (1000000, Codex 258400)
 //

@@ -116,7 +116,7 @@ func TestSmallAndChangingSizes(t *testing.T) {
 func TestClaudeAnswerCanReachTheFileLate(t *testing.T) {
 	w := newWorld(t)
 	w.script("hook", `cat >>"$HOME/hooks.jsonl"; echo >>"$HOME/hooks.jsonl"; grep -c '"type":"assistant"' "$HOME"/.claude/projects/*/`+idA+`.jsonl >"$HOME/seen"`)
-	s := w.startIn(w.project, []string{"AGENTSIM_LATE_RECORD=1"}, "c", KindClaude, "--session-id", idA, "--settings", w.settings("", "Stop"), "--permission-mode", "manual", "hello")
+	s := w.startIn(w.project, []string{"AGENTSIM_WRITE_MS=2000"}, "c", KindClaude, "--session-id", idA, "--settings", w.settings("", "Stop"), "--permission-mode", "manual", "hello")
 	s.sees("Canned answer 1.")
 	w.until("Stop ran", func() bool { return w.events() == "Stop" })
 	w.status("idle")
@@ -126,9 +126,10 @@ func TestClaudeAnswerCanReachTheFileLate(t *testing.T) {
 	if got := lines(t, w.hooked)[0]["last_assistant_message"]; got != "Canned answer 1." {
 		t.Errorf("last_assistant_message %q", got)
 	}
-	if held := remembered(readRows(w.transcript(idA))); held[len(held)-1].text != "Canned answer 1. " {
-		t.Errorf("%+v", held)
-	}
+	w.until("the answer is on file", func() bool {
+		held := remembered(readRows(w.transcript(idA)))
+		return len(held) > 0 && held[len(held)-1].text == "Canned answer 1. "
+	})
 }
 
 func TestForcedGates(t *testing.T) {

@@ -39,7 +39,7 @@ func newWorld(t *testing.T) *world {
 	}
 	w.env = []string{
 		"HOME=" + w.home, "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LC_ALL=C", "SHELL=/bin/sh", "PS1=$ ", "TZ=UTC",
-		"ANTHROPIC_API_KEY=" + apiKey, "AGENTSIM_START_MS=0", "AGENTSIM_COMPACT_MS=20", "AGENTSIM_RETRY_MS=40",
+		"ANTHROPIC_API_KEY=" + apiKey, "AGENTSIM_START_MS=0", "AGENTSIM_WRITE_MS=0", "AGENTSIM_COMPACT_MS=20", "AGENTSIM_RETRY_MS=40",
 	}
 	w.write(".claude.json", fmt.Sprintf(`{"hasCompletedOnboarding":true,"customApiKeyResponses":{"approved":[%q],"rejected":[]},"projects":{%q:{"hasTrustDialogAccepted":true}}}`,
 		apiKey[len(apiKey)-20:], w.home))
