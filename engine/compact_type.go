@@ -146,7 +146,7 @@ func (c compaction) line(ctx context.Context, text string, verify bool) (Deliver
 	if err := mayCompact(t, t.rt.Activity(ctx, t.probe(c.r.e, screen)), screen); err != nil {
 		return Delivery{}, err
 	}
-	before := c.r.e.evidence(ctx, t)
+	before := c.r.e.evidence(ctx, t, screen)
 	uncertain := func(d Delivery, cause error) (Delivery, error) {
 		return d, Errorf(CodeUncertain, "what was typed may or may not have arrived: %s", d.Why).On("compact", c.s.Seat).Wrap(cause).
 			WithHint("it is not typed again; look at the pane: rig attach %s", c.s.Seat)

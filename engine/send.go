@@ -47,7 +47,7 @@ func (e *Engine) sendAs(ctx context.Context, by sender, ref, text string, verify
 	if err := e.mayType(ctx, t, screen); err != nil {
 		return Delivery{}, err
 	}
-	before := e.evidence(ctx, t)
+	before := e.evidence(ctx, t, screen)
 	if err := e.d.Mux.Paste(ctx, t.guard, text); err != nil {
 		return Delivery{}, err
 	}
@@ -207,8 +207,8 @@ type sendEvidence struct {
 	state   ActivityState // what it does
 }
 
-func (e *Engine) evidence(ctx context.Context, t target) sendEvidence {
-	p := t.probe(e, nil)
+func (e *Engine) evidence(ctx context.Context, t target, screen []string) sendEvidence {
+	p := t.probe(e, screen)
 	ev := sendEvidence{state: t.rt.Activity(ctx, p).State, at: p.Now}
 	for _, h := range p.Signals.Hooks {
 		if h.Event == "UserPromptSubmit" {
@@ -307,7 +307,7 @@ func standsFor(draft, text string) bool {
 }
 
 func (e *Engine) confirmed(ctx context.Context, t target, before sendEvidence, text string) (Delivery, bool) {
-	now := e.evidence(ctx, t)
+	now := e.evidence(ctx, t, nil)
 	if now.submits > before.submits {
 		return Delivery{Outcome: "delivered", Why: "the client reported the prompt", Source: "hook UserPromptSubmit"}, true
 	}
