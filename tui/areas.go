@@ -99,6 +99,9 @@ func (m *Model) seatTitle(s *engine.SeatView, w int) []seg {
 	return []seg{{toneStrong, name}, {toneText, "  "}, {l.tone, l.text(m.brush.g)}}
 }
 
+// lastScreen says of a seat whose pane is gone what its frame shows.
+const lastScreen = "its last screen"
+
 // paneBox draws a live pane. Its frame has the tone of the seat's state; the note
 // below says how large the pane really is and, when something stands in the
 // input box, that. What more there is to say stands behind the seat's name.
@@ -117,7 +120,11 @@ func (m *Model) paneBox(s *engine.SeatView, w, h int, more ...seg) []string {
 	case ok && s.Pane != "":
 		lines = crop(f.lines, w-2, h-2)
 		note = itoa(f.cols) + "x" + itoa(f.rows)
-		if why := clean(s.Activity.Why); why != "" {
+		why := clean(s.Activity.Why)
+		if s.Life == engine.LifeLost { // the pane is gone: what is shown is no news of it
+			note, why = lastScreen, clean(s.LifeWhy)
+		}
+		if why != "" {
 			note = cut(why, max(w-8-width(note)-3, 4)) + " " + m.brush.g.dot + " " + note
 		}
 	case s.Pane != "" && m.fleet.Live && s.Life != engine.LifeUnknown && s.Life != engine.LifeLost:

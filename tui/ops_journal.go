@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -94,7 +95,7 @@ func (s *opsScreen) journalSteps(m *Model, w, h int) (lines []string, note strin
 			detail = nil
 		}
 	}
-	lines, all := s.steps.tall(h-len(detail), func(i int, on bool) []string { return m.stepLines(s.journal.steps[i], w, s.inside && on) })
+	lines, all := s.steps.tall(h-len(detail), func(i int, on bool) []string { return m.headedStep(s.journal.steps, i, w, s.inside && on) })
 	if !all {
 		note = joinWords(" "+m.brush.g.dot+" ", itoa(s.steps.cursor+1)+"/"+itoa(len(s.journal.steps)), note)
 	}
@@ -107,6 +108,29 @@ func evidenceOf(st engine.OperationStep) []readLine {
 		return rows
 	}
 	return []readLine{{"", "none written", toneDim}}
+}
+
+// headedStep is a step of a journal; where the steps of several seats stand in it, the
+// seat stands above the first of its steps.
+func (m *Model) headedStep(steps []engine.OperationStep, i, w int, on bool) []string {
+	lines := m.stepLines(steps[i], w, on)
+	of := steps[i].Seat
+	if of == "" || i > 0 && steps[i-1].Seat == of || !ofManySeats(steps) {
+		return lines
+	}
+	return append([]string{m.brush.text(w, toneStrong, "  "+cutMiddle(clean(of), max(w-3, 8)))}, lines...)
+}
+
+// ofManySeats reports whether steps are of more than one seat.
+func ofManySeats(steps []engine.OperationStep) bool {
+	first := ""
+	for _, st := range steps {
+		if st.Seat != "" && first != "" && st.Seat != first {
+			return true
+		}
+		first = cmp.Or(first, st.Seat)
+	}
+	return false
 }
 
 // stepLines is one step: its state, its title, its seat and its time. A long title

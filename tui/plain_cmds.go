@@ -195,8 +195,16 @@ func (p *plain) journal(id string) {
 	}
 	p.say("%s %s: %s", op.Verb, clean(op.Target), p.m.opState(op))
 	for _, st := range steps {
-		p.say("  %s: %s %s %s", lookStep(st.State).word, clean(st.Title), p.m.stepTime(st), clean(st.Error))
+		p.say("  %s: %s %s %s", lookStep(st.State).word, clean(stepWords(st)), p.m.stepTime(st), clean(st.Error))
 	}
+}
+
+// stepWords is a step's title with its seat, for a line that stands alone.
+func stepWords(st engine.OperationStep) string {
+	if strings.Contains(st.Title, st.Seat) {
+		return st.Title
+	}
+	return st.Seat + ": " + st.Title
 }
 
 func (p *plain) explain(text string) {

@@ -339,3 +339,53 @@ func TestFooterAlwaysNamesTheHelp(t *testing.T) {
 		}
 	}
 }
+
+// The frame of a seat whose pane is gone says that what it shows is no news.
+func TestTheScreenOfALostSeatIsCalledItsLast(t *testing.T) {
+	t.Parallel()
+	d := scene(t, tuitest.Fleet(7), 120, 40, options())
+	for _, s := range d.m.seats {
+		d.m.frames[s.ID] = frameOf{lines: []string{"what stood there"}, cols: 80, rows: 24}
+		s.Pane = "%7"
+		box := ansiText(d.m.paneBox(s, 70, 12))
+		if got, want := strings.Contains(box, lastScreen), s.Life == engine.LifeLost; got != want {
+			t.Errorf("%s, %s:\n%s", s.Address, s.Life, box)
+		}
+		tile := ansiText((&wallScreen{}).tile(d.m, s, 70, 12))
+		if got, want := strings.Contains(tile, lastScreen), s.Life == engine.LifeLost; got != want {
+			t.Errorf("on the Wall: %s, %s:\n%s", s.Address, s.Life, tile)
+		}
+	}
+}
+
+// A journal of several seats says whose each step is; that of one seat does not repeat it.
+func TestAJournalOfManySeatsNamesThem(t *testing.T) {
+	t.Parallel()
+	d := drive(t, tuitest.Fleet(7), options())
+	steps := []engine.OperationStep{{Title: "save a snapshot"}, {Title: "create its session", Seat: "dev-a@x"}, {Title: "wait", Seat: "dev-a@x"}, {Title: "create its session", Seat: "dev-b@x"}}
+	text := func(steps []engine.OperationStep) string {
+		var lines []string
+		for i := range steps {
+			lines = append(lines, d.m.headedStep(steps, i, 60, false)...)
+		}
+		return ansiText(lines)
+	}
+	got := text(steps)
+	for _, name := range []string{"dev-a@x", "dev-b@x"} {
+		if strings.Count(got, name) != 1 {
+			t.Errorf("%s does not stand there once:\n%s", name, got)
+		}
+	}
+	if one := text(steps[:3]); strings.Contains(one, "dev-a@x") {
+		t.Errorf("one seat is named:\n%s", one)
+	}
+	if got := stepWords(steps[1]); got != "dev-a@x: create its session" {
+		t.Errorf("in one line: %q", got)
+	}
+	if got := stepWords(engine.OperationStep{Title: "record that dev-a@x is empty", Seat: "dev-a@x"}); got != "record that dev-a@x is empty" {
+		t.Errorf("twice: %q", got)
+	}
+	if got := stepWords(engine.OperationStep{Title: "save a snapshot"}); got != "save a snapshot" {
+		t.Errorf("without a seat: %q", got)
+	}
+}

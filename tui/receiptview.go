@@ -31,8 +31,8 @@ func (w *wizard) runLines(m *Model, cols int) (out []string, now int) {
 			out = append(out, m.seatRunLines(steps, cols)...)
 			continue
 		}
-		for _, st := range steps {
-			out = append(out, m.stepLines(st, cols, false)...)
+		for i, st := range steps {
+			out = append(out, m.headedStep(steps, i, cols, false)...)
 			if st.State != engine.StepPending {
 				now = len(out) - 1
 			}

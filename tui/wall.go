@@ -160,7 +160,11 @@ func (s *wallScreen) tile(m *Model, seat *engine.SeatView, w, h int) []string {
 	default:
 		lines = crop(f.lines, w-2, h-2)
 	}
-	return m.brush.box(w, h, frame, title, m.gaugeNote(seat), lines)
+	note := m.gaugeNote(seat)
+	if ok && f.err == "" && seat.Life == engine.LifeLost {
+		note = lastScreen
+	}
+	return m.brush.box(w, h, frame, title, note, lines)
 }
 
 // gaugeNote is the gauge of a tile: share, bar, and how old the sample is.
