@@ -138,7 +138,11 @@ func applyActions() []*action {
 		},
 		{
 			id: "replan", keys: []string{"r"}, label: "plan again", help: "make the plan again from what is true now", group: groupDialog,
-			in: scopePreview, foot: 30, run: with((*wizard).plan),
+			in: scopePreview, foot: 30, run: with((*wizard).replan),
+		},
+		{
+			id: "leave-out", keys: []string{"x"}, label: "leave out", help: "plan a batch again without the seats that something stands in the way of", group: groupDialog,
+			in: scopePreview, foot: 20, disabled: (*Model).whyNoLeaveOut, run: with((*wizard).leaveOut),
 		},
 		{
 			id: "force", keys: []string{"f"}, label: "force", help: "plan it also over the guard that protects what is used, or no longer; asks for the word", group: groupDialog,

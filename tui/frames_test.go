@@ -47,6 +47,8 @@ var states = append([]state{
 	{"compact-confirm", func(d *driver) { pressured(d); d.keys("3", "C", "enter", "a"); d.fire(guardTime); d.keys("dev-i") }},
 	{"compact-marked", func(d *driver) { pressured(d); d.keys("3", "space", "space", "C", "enter", "a"); d.fire(guardTime) }},
 	{"compact-blocked", func(d *driver) { pressured(d); d.c.Refuse = true; d.keys("3", "C", "enter") }},
+	{"batch-blocked", func(d *driver) { batchBlocked(d) }},
+	{"batch-left-out", func(d *driver) { batchBlocked(d); d.keys("x") }},
 	{"compact-run", func(d *driver) { compactRun(d, 2) }},
 	{"compact-typed", func(d *driver) { compactRun(d, 4) }},
 	{"compact-auditing", func(d *driver) { compactRun(d, 7) }},

@@ -195,13 +195,14 @@ func (p *plain) journal(id string) {
 	}
 	p.say("%s %s: %s", op.Verb, clean(op.Target), p.m.opState(op))
 	for _, st := range steps {
-		p.say("  %s: %s %s %s", lookStep(st.State).word, clean(stepWords(st)), p.m.stepTime(st), clean(st.Error))
+		p.say("  %s: %s %s %s", lookStep(st.State).word, clean(stepWords(st, steps)), p.m.stepTime(st), clean(st.Error))
 	}
 }
 
-// stepWords is a step's title with its seat, for a line that stands alone.
-func stepWords(st engine.OperationStep) string {
-	if strings.Contains(st.Title, st.Seat) {
+// stepWords is the title of a step, with its seat where it stands among the steps of
+// others.
+func stepWords(st engine.OperationStep, steps []engine.OperationStep) string {
+	if st.Seat == "" || !ofManySeats(steps) || strings.Contains(st.Title, st.Seat) {
 		return st.Title
 	}
 	return st.Seat + ": " + st.Title

@@ -34,7 +34,7 @@ func TestPlainSaysWhatTheScreenShows(t *testing.T) {
 		"plan-architect@shop: 91% 182k of 200k, statusline, 1h ago, wall in now, blocked: usage limit",
 		"seat.launched dev-qa@shop , by ana",
 		"op-old1 launch shop: failed",
-		"failed: wait until it is proven ready 1.3s not ready",
+		"failed: dev-qa@shop: wait until it is proven ready 1.3s not ready",
 		"but: pane: busy",
 		"tmux -S /tmp/rig.sock attach -t =dev-qa@shop:",
 		`There is no command "nonsense"`,
@@ -69,7 +69,7 @@ func TestPlainSaysWhatIsNotKnown(t *testing.T) {
 func TestPlainWizardAsksShowsAndApplies(t *testing.T) {
 	c := tuitest.New(tuitest.Fleet(7))
 	out := plainly(t, c, options(), "down shop", "", "yes", "", "enough for today", "shop")
-	for _, want := range []string{"Rig: shop", "Snapshot?", "Offered: yes", "Delete?", "Drop work?", "Reason?", "down shop", "end its process", "in a shell: rig down shop", "Type shop to apply", "done: end its process", "operation op-001"} {
+	for _, want := range []string{"Rig: shop", "Snapshot?", "Offered: yes", "Delete?", "Drop work?", "Reason?", "down shop", "end its process", "in a shell: rig down shop", "Type shop to apply", "done: dev-impl@shop: end its process", "operation op-001"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not said:\n%s", want, out)
 		}

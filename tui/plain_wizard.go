@@ -318,7 +318,7 @@ func (p *plain) steps(o engine.OpProgress, said map[string]engine.StepState) {
 		if st.State == engine.StepStarted {
 			continue
 		}
-		p.say("  %s: %s %s %s", lookStep(st.State).word, clean(stepWords(st)), p.m.stepTime(st), clean(st.Error))
+		p.say("  %s: %s %s %s", lookStep(st.State).word, clean(stepWords(st, o.Steps)), p.m.stepTime(st), clean(st.Error))
 	}
 }
 

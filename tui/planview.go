@@ -27,6 +27,7 @@ func (w *wizard) previewLines(m *Model, cols int) []string {
 	if w.err != nil {
 		out = append(out, m.brush.line(cols, false, seg{toneNeed, "the facts could not be looked at again: " + clean(errorText(w.err))}), m.brush.blank(cols, 1)[0])
 	}
+	out = append(out, w.batchLines(m, cols)...)
 	for i, p := range w.plans {
 		if i > 0 {
 			out = append(out, m.brush.blank(cols, 1)...)

@@ -379,13 +379,16 @@ func TestAJournalOfManySeatsNamesThem(t *testing.T) {
 	if one := text(steps[:3]); strings.Contains(one, "dev-a@x") {
 		t.Errorf("one seat is named:\n%s", one)
 	}
-	if got := stepWords(steps[1]); got != "dev-a@x: create its session" {
+	if got := stepWords(steps[1], steps); got != "dev-a@x: create its session" {
 		t.Errorf("in one line: %q", got)
 	}
-	if got := stepWords(engine.OperationStep{Title: "record that dev-a@x is empty", Seat: "dev-a@x"}); got != "record that dev-a@x is empty" {
+	if got := stepWords(engine.OperationStep{Title: "record that dev-a@x is empty", Seat: "dev-a@x"}, steps); got != "record that dev-a@x is empty" {
 		t.Errorf("twice: %q", got)
 	}
-	if got := stepWords(engine.OperationStep{Title: "save a snapshot"}); got != "save a snapshot" {
+	if got := stepWords(steps[1], steps[:3]); got != "create its session" {
+		t.Errorf("one seat is named: %q", got)
+	}
+	if got := stepWords(steps[0], steps); got != "save a snapshot" {
 		t.Errorf("without a seat: %q", got)
 	}
 }

@@ -54,7 +54,7 @@ func (m *Model) runTime(op engine.Operation) string {
 
 // receiptLines says what really happened, seat by seat.
 func (w *wizard) receiptLines(m *Model, cols int) []string {
-	var out []string
+	out := w.leftLines(m, cols)
 	for i, p := range w.run.plans {
 		if i > 0 {
 			out = append(out, m.brush.blank(cols, 1)...)

@@ -98,6 +98,7 @@ type wizard struct {
 	due    bool // a look at the facts is due
 	plans  []*engine.Plan
 	moved  []engine.Change
+	left   map[string]string // address of a seat of the batch that is left out: why
 	err    error
 
 	seen   window
@@ -213,7 +214,7 @@ func (w *wizard) requests(m *Model) []engine.Request {
 			ids = w.def.order(m, ids)
 		}
 		for _, id := range ids {
-			if s := m.seats[id]; s != nil {
+			if s := m.seats[id]; s != nil && w.left[s.Address] == "" {
 				out = append(out, w.def.request(a, s.Address))
 			}
 		}

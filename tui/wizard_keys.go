@@ -213,7 +213,11 @@ func (m *Model) whyNoApply() string {
 		if blocked > 1 {
 			gone = "they are"
 		}
-		return engine.Counted(blocked, "blocker") + ": nothing can be applied until " + gone + " gone; " + m.reg.hint("replan") + " plans again"
+		why := engine.Counted(blocked, "blocker") + ": nothing can be applied until " + gone + " gone; " + m.reg.hint("replan") + " plans again"
+		if m.whyNoLeaveOut() == "" {
+			why += ", " + m.reg.hint("leave-out") + " leaves out " + engine.Counted(blockedPlans(w.plans), "seat") + " of " + itoa(len(w.plans))
+		}
+		return why
 	}
 	if steps == 0 {
 		return "there is nothing to do: the plan has no steps"
@@ -284,7 +288,7 @@ func (w *wizard) back(m *Model) tea.Cmd {
 	case w.phase != phaseAsk && len(w.fields) > 0:
 		w.drop()
 		w.hide()
-		w.phase, w.asked, w.moved, w.err, w.forced = phaseAsk, 0, nil, nil, false
+		w.phase, w.asked, w.moved, w.err, w.forced, w.left = phaseAsk, 0, nil, nil, false, nil
 		return nil
 	}
 	w.drop()

@@ -239,6 +239,50 @@ func TestMarkedSeatsArePlannedTogetherAndRunOneByOne(t *testing.T) {
 	}
 }
 
+func batchBlocked(d *driver) {
+	d.c.RefuseOne = "dev-qa@shop"
+	d.keys("space", "space", "space", "H", "tab", "full", "enter")
+}
+
+// One seat of a batch that cannot be planned does not hold up the others, and is named
+// to the end.
+func TestWhatIsBlockedCanBeLeftOutOfABatch(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	batchBlocked(d)
+	w := d.m.wizard()
+	d.keys("a")
+	d.has("something is in the way of 1 of 3: dev-qa@shop; x leaves out what is blocked")
+	if w.phase != phasePreview || !strings.Contains(d.m.toast.text, "x leaves out 1 seat of 3") {
+		t.Fatalf("phase %v, says %q", w.phase, d.m.toast.text)
+	}
+	d.keys("x")
+	if len(w.plans) != 2 || w.nameNeeded() != "2 seats" || d.m.whyNoLeaveOut() == "" {
+		t.Fatalf("%d plans, asks for %q", len(w.plans), w.nameNeeded())
+	}
+	d.has("left out, nothing is done to it: dev-qa@shop: launch holds this seat", "2 of 3 seats")
+	d.hasNot("the facts moved", "in the way")
+	d.keys("r")
+	if len(w.plans) != 3 {
+		t.Fatalf("a plan made anew has %d seats", len(w.plans))
+	}
+	d.keys("x", "a")
+	d.fire(guardTime)
+	d.keys("2 seats")
+	d.fire(typePause)
+	d.keys("enter")
+	if got := strings.Join(applied(d), " "); strings.Contains(got, "dev-qa@shop") || strings.Count(got, "handover") != 2 {
+		t.Errorf("applied %q", got)
+	}
+	d.has("left out, nothing is done to it: dev-qa@shop")
+
+	one := drive(t, tuitest.Fleet(7), options())
+	one.c.RefuseOne = "dev-impl@shop"
+	one.keys("H", "tab", "full", "enter")
+	if one.m.whyNoLeaveOut() == "" {
+		t.Error("a plan of one seat has nothing to leave out")
+	}
+}
+
 func TestAnswersThatAreMissingAreShown(t *testing.T) {
 	d := drive(t, tuitest.Fleet(7), options())
 	d.keys("L", "enter")

@@ -88,7 +88,11 @@ func (w *wizard) heading(m *Model) []seg {
 	case n == 1 && m.seats[w.who.seats[0]] != nil:
 		out = append(out, seg{toneAccent, "  " + clean(m.seats[w.who.seats[0]].Address)})
 	default:
-		out = append(out, seg{toneAccent, "  " + engine.Counted(n, "seat")})
+		of := ""
+		if len(w.left) > 0 {
+			of = itoa(n-len(w.left)) + " of "
+		}
+		out = append(out, seg{toneAccent, "  " + of + engine.Counted(n, "seat")})
 	}
 	return out
 }

@@ -23,7 +23,8 @@ type Console struct {
 	// Now gives the times of applied steps; nil = made-up ones, 1.2 s apart.
 	Now func() time.Time
 	// Refuse makes plans carry a blocker.
-	Refuse bool
+	Refuse    bool
+	RefuseOne string // target of the only plan that something stands in the way of
 	// Tenures are the occupants that SeatHistory gives; nil = two of its own.
 	Tenures []engine.Tenure
 	// NoImages empties the library of agent images.

@@ -47,6 +47,9 @@ func (c *Console) Plan(_ context.Context, r engine.Request) (*engine.Plan, error
 	if r.Verb == engine.VerbDown {
 		p.Warnings = []string{"dev-impl@shop is in the middle of a turn; what it does now is lost"}
 	}
+	if c.RefuseOne == r.Target {
+		p.BlockSeat(r.Target, engine.Errorf(engine.CodeInProgress, "launch holds this seat, started by bob 2 minutes ago").WithHint("wait for it, or rig op show op-9"))
+	}
 	if c.Refuse {
 		p.BlockSeat("dev-impl@shop", engine.Errorf(engine.CodeInProgress, "launch holds this seat, started by bob 2 minutes ago").WithHint("wait for it, or rig op show op-9"))
 		p.Block(engine.Errorf(engine.CodeRuntimeMissing, "the program codex is not on the path").WithHint("install it, or set RIG_CODEX_COMMAND"))
