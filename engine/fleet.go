@@ -258,7 +258,8 @@ type OpView struct {
 	Now       string    `json:"now,omitempty"` // title of the step under way
 	Error     string    `json:"error,omitempty"`
 	UndoUntil time.Time `json:"undo_until,omitzero"`
-	Committed bool      `json:"committed"` // some of it cannot be rolled back any more
+	UndoGone  bool      `json:"undo_gone,omitempty"` // the pane that the undo would bring back is not there any more
+	Committed bool      `json:"committed"`           // some of it cannot be rolled back any more
 }
 
 // PaneFrame is the live screen of one seat's pane.

@@ -14,7 +14,7 @@ func (b *builder) opViews() []OpView {
 		v := OpView{
 			ID: op.ID, Verb: op.Verb, Target: op.Target, State: op.State, Operator: op.Operator,
 			StartedAt: op.StartedAt, EndedAt: op.EndedAt, Error: op.Error, UndoUntil: op.UndoUntil,
-			Committed: op.Committed,
+			UndoGone: b.undoGone(op), Committed: op.Committed,
 		}
 		if b.in.Dead[op.ID] {
 			v.State = OpUnfinished
@@ -33,6 +33,21 @@ func (b *builder) opViews() []OpView {
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].StartedAt.After(out[j].StartedAt) })
 	return out
+}
+
+// undoGone reports that tmux was asked, has answered for every pane, and has none any more
+// in which the former occupant of an operation's seat lives.
+func (b *builder) undoGone(op Operation) bool {
+	seat, ok := b.w.seats[op.SeatID]
+	if op.UndoUntil.IsZero() || !ok || !b.in.Live || b.in.Inv.Server == Unknown || len(b.in.Inv.Faults) > 0 {
+		return false
+	}
+	for _, p := range b.w.inv.Find(seat.ID) {
+		if !p.Dead && p.Gen != genTag(seat.Generation) {
+			return false
+		}
+	}
+	return true
 }
 
 // attention finds everything that waits for a person.

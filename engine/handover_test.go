@@ -196,6 +196,29 @@ func TestHalfDoneSwapIsUndone(t *testing.T) {
 	}
 }
 
+// The picture does not promise an undo whose incumbent is gone.
+func TestTheUndoOfAnIncumbentThatIsGoneIsNotOffered(t *testing.T) {
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+	defer b.close(t)
+	b.run(t, upRequest())
+	b.run(t, handoverRequest("dev.m0", "fresh"))
+	gone := func() bool {
+		t.Helper()
+		f, err := b.e.Fleet(context.Background())
+		if err != nil || len(f.Ops) != 1 || f.Ops[0].UndoUntil.IsZero() {
+			t.Fatalf("%v %+v", err, f)
+		}
+		return f.Ops[0].UndoGone
+	}
+	if gone() {
+		t.Error("gone while it is there")
+	}
+	b.mux.Drop(b.paneOf(t, "1").ID)
+	if !gone() {
+		t.Error("offered without its incumbent")
+	}
+}
+
 func TestUndoBringsTheIncumbentBack(t *testing.T) {
 	b := newBench(t, t.TempDir(), engine.RuntimeClaude)
 	defer b.close(t)

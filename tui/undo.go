@@ -33,6 +33,8 @@ func (m *Model) undoNot(op *engine.OpView) string {
 		return ""
 	case seat == nil:
 		return "its seat is not there any more"
+	case op.UndoGone:
+		return "the incumbent's pane is gone"
 	case seat.OpID != "" && seat.OpID != op.ID:
 		return string(seat.OpVerb) + " is under way on the seat"
 	case !op.EndedAt.IsZero() && seat.StartedAt.After(op.EndedAt):

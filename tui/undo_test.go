@@ -81,8 +81,9 @@ func TestUndoThatCannotBeSaysWhy(t *testing.T) {
 		"its seat is not there any more": func(f *engine.Fleet, _ *engine.SeatView) {
 			f.Ops[0].Target = "dev-gone@shop"
 		},
-		"it is not over yet": func(f *engine.Fleet, _ *engine.SeatView) { f.Ops[0].State = engine.OpRunning },
-		"it was cut off":     func(f *engine.Fleet, _ *engine.SeatView) { f.Ops[0].State = engine.OpUnfinished },
+		"it is not over yet":           func(f *engine.Fleet, _ *engine.SeatView) { f.Ops[0].State = engine.OpRunning },
+		"the incumbent's pane is gone": func(f *engine.Fleet, _ *engine.SeatView) { f.Ops[0].UndoGone = true },
+		"it was cut off":               func(f *engine.Fleet, _ *engine.SeatView) { f.Ops[0].State = engine.OpUnfinished },
 	} {
 		f := handedOver("dev-impl@shop")
 		change(f, &f.Rigs[0].Seats[0])
