@@ -60,6 +60,10 @@ type SeatCompaction struct {
 	// or why it cannot act on this seat now.
 	Managed bool   `json:"managed"`
 	Why     string `json:"managed_why,omitempty"`
+	// AtPercent and AtTokens are where the policy compacts, whichever comes first;
+	// 0 means that it does not go by this measure.
+	AtPercent int   `json:"managed_at_percent,omitempty"`
+	AtTokens  int64 `json:"managed_at_tokens,omitempty"`
 	// IdleOff says that the running client was launched with idleCompaction
 	// false. Clients before 2.1.290 ignore the key.
 	IdleOff bool `json:"idle_compaction_off"`
@@ -86,7 +90,10 @@ func seatCompaction(rig Rig, s Seat, last Session) SeatCompaction {
 		c.Why = "only claude-code seats are managed"
 		return c
 	}
-	_, c.Managed, c.Why = RigCompaction(rig)
+	policy, on, why := RigCompaction(rig)
+	if c.Managed, c.Why = on, why; on {
+		c.AtPercent, c.AtTokens = policy.Thresholds()
+	}
 	c.IdleOff = launchedIdleOff(last.Settings)
 	if last.ID == "" {
 		return c

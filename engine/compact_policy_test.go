@@ -100,8 +100,12 @@ func TestPolicyChangeReachesTheNextLaunchOnly(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	set(`{"claude_compaction":{"enabled":true,"threshold_tokens":400000}}`)
+	if c := b.seat(t, "dev.m0").Compaction; c.AtPercent != 0 || c.AtTokens != 400_000 {
+		t.Errorf("where it acts: %+v", c)
+	}
 	set(`{"claude_compaction":{"enabled":true}}`)
-	if c := b.seat(t, "dev.m0").Compaction; !c.Managed || c.IdleOff || c.NextLaunch == "" {
+	if c := b.seat(t, "dev.m0").Compaction; !c.Managed || c.IdleOff || c.NextLaunch == "" || c.AtPercent != engine.DefaultCompactPercent || c.AtTokens != 0 {
 		t.Errorf("turned on: %+v", c)
 	}
 	b.run(t, handoverRequest("dev.m0", "fresh"))

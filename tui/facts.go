@@ -105,7 +105,7 @@ func compactionFacts(c engine.SeatCompaction) []fact {
 		out = append(out, fact{"verdict", "compaction", clean(c.Verdict), toneNeed, "", "context"})
 	}
 	if c.Managed {
-		out = append(out, fact{"managed", "managed", "by the rig's policy", toneText, "", "context"})
+		out = append(out, fact{"managed", "managed", "by the rig's policy, " + policyAt(c), toneText, "", "context"})
 		if c.Why != "" {
 			out = append(out, fact{"managed-why", "", clean(c.Why), toneNeed, "", "context"})
 		}

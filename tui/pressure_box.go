@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 
 	"rig/engine"
 )
@@ -88,7 +89,7 @@ func (s *pressureScreen) whyLines(m *Model, seat *engine.SeatView, w int) []stri
 	if s.turns[seat.Address] > 0 {
 		next = m.reg.hint("compact") + " opens the compaction; in a shell " + next
 		if policyActs(seat) {
-			next = "the rig's policy compacts it without you, at its own threshold; before that " + next
+			next = "the rig's policy compacts it without you, " + policyAt(seat.Compaction) + "; before that " + next
 		}
 	}
 	say("next", next, toneAccent)
@@ -98,6 +99,21 @@ func (s *pressureScreen) whyLines(m *Model, seat *engine.SeatView, w int) []stri
 // policyActs says that the rig's own policy compacts a seat, without a person.
 func policyActs(seat *engine.SeatView) bool {
 	return seat != nil && seat.Compaction.Managed && seat.Compaction.Why == ""
+}
+
+// policyAt says where the policy of a seat's rig compacts it.
+func policyAt(c engine.SeatCompaction) string {
+	var at []string
+	if c.AtPercent > 0 {
+		at = append(at, itoa(c.AtPercent)+"%")
+	}
+	if c.AtTokens > 0 {
+		at = append(at, tokenWord(c.AtTokens)+" tokens")
+	}
+	if len(at) == 0 {
+		return "at its own threshold"
+	}
+	return "at " + strings.Join(at, " or ")
 }
 
 // whoCompacts says on whose word the seats of the schedule are compacted.

@@ -50,6 +50,13 @@ func TestPressureSaysWhoseWordItNeeds(t *testing.T) {
 	if got := says(managed("impl", "qa", "architect", "deploy")); strings.Contains(got, "your word") || !strings.Contains(got, "the rig's policy compacts it without you, at its own threshold") {
 		t.Errorf("with a policy on all: %s", got)
 	}
+	for want, c := range map[string]engine.SeatCompaction{
+		"at its own threshold": {}, "at 80%": {AtPercent: 80}, "at 400k tokens": {AtTokens: 400_000}, "at 80% or 400k tokens": {AtPercent: 80, AtTokens: 400_000},
+	} {
+		if got := policyAt(c); got != want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
 }
 
 // One key has one meaning on one screen: where it applies the plan it copies nothing.

@@ -109,7 +109,7 @@ func Near(n int) *engine.Fleet {
 			case s.Member == "qa":
 				s.Usage.Percent, s.Usage.Tokens, s.Usage.Window, s.Activity.State = 43, 430_000, 1_000_000, engine.ActivityIdle
 			case s.Member == "deploy":
-				s.Compaction = engine.SeatCompaction{Managed: true, IdleOff: true, Verdict: engine.NotAudited, Since: Start().Add(-3 * time.Minute)}
+				s.Compaction = engine.SeatCompaction{Managed: true, AtPercent: 80, IdleOff: true, Verdict: engine.NotAudited, Since: Start().Add(-3 * time.Minute)}
 			}
 		}
 	}
