@@ -152,7 +152,7 @@ func seatActions() []*action {
 			in: scopeFleet | scopeAttention | scopePressure | scopeWall | scopeRestore, foot: 20, disabled: (*Model).whyNoSeat, run: (*Model).inspect,
 		},
 		{
-			id: "send", keys: []string{"s"}, label: "send", help: "type a message into the seat and verify that it arrived", group: groupAct,
+			id: "send", keys: []string{"s"}, label: "send", help: "type a message into the seat, or into each marked one, and verify that it arrived", group: groupAct,
 			in: scopeSeats, foot: 30, write: true, disabled: (*Model).whyNoSend, run: (*Model).openSend,
 		},
 		{

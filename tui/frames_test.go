@@ -47,6 +47,7 @@ var states = append([]state{
 	{"compact-confirm", func(d *driver) { pressured(d); d.keys("3", "C", "enter", "a"); d.fire(guardTime); d.keys("dev-i") }},
 	{"compact-marked", func(d *driver) { pressured(d); d.keys("3", "space", "space", "C", "enter", "a"); d.fire(guardTime) }},
 	{"compact-blocked", func(d *driver) { pressured(d); d.c.Refuse = true; d.keys("3", "C", "enter") }},
+	{"send-marked", func(d *driver) { d.keys("space", "space", "space", "s", "go on"); d.fire(typePause); d.keys("enter") }},
 	{"batch-blocked", func(d *driver) { batchBlocked(d) }},
 	{"batch-left-out", func(d *driver) { batchBlocked(d); d.keys("x") }},
 	{"compact-run", func(d *driver) { compactRun(d, 2) }},

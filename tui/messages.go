@@ -48,6 +48,9 @@ type (
 		id       int
 		seat     string // id
 		text     string
+		rest     []string // seats that it goes to after this one
+		many     bool     // it goes to others too
+		left     bool     // it did not arrive at all of those before
 		delivery engine.Delivery
 		err      error
 	}

@@ -37,7 +37,7 @@ type Model struct {
 	trail   []screenID // screens before this one, newest last
 	marks   map[string]bool
 	marked  string            // seat that was marked last
-	unsent  map[string]string // messages that were typed and not sent, by seat
+	unsent  map[string]string // messages that were typed and not sent, by seat; "" = to what was marked
 	filters map[screenID]string
 	typing  *input // the filter line while it is open
 
@@ -264,7 +264,7 @@ func (m *Model) setFleet(f *engine.Fleet) tea.Cmd {
 		}
 	}
 	for id := range m.unsent {
-		if m.seats[id] == nil {
+		if id != "" && m.seats[id] == nil {
 			delete(m.unsent, id)
 		}
 	}

@@ -35,20 +35,66 @@ func (f *fuse) burnt(msg armMsg) {
 // maxMessage is the longest message that is taken, in bytes: what the engine takes.
 const maxMessage = 200 << 10
 
-// sender is the dialog in which a message to a seat is written.
+// sender is the dialog in which a message is written: to the seat under the cursor, or
+// to each of the marked ones.
 type sender struct {
-	seat   string
+	seats  []string
 	text   *input
 	fuse   fuse
 	sent   int  // number of the send under way
+	due    int  // how many of its seats have not answered yet
 	kept   bool // the text is from a time before
-	result *engine.Delivery
-	err    string
+	sure   bool // one Enter more sends it to many
+	result map[string]sentMsg
+}
+
+// one is the seat of a message to one; "" = it goes to many.
+func (s *sender) one() string {
+	if len(s.seats) == 1 {
+		return s.seats[0]
+	}
+	return ""
+}
+
+// called is to whom the message goes.
+func (s *sender) called(m *Model) string {
+	if id := s.one(); id != "" {
+		return m.addressOf(id)
+	}
+	return engine.Counted(len(s.seats), "marked seat")
+}
+
+// cannot says why a seat cannot be written to now; "" when it can.
+func (m *Model) cannot(id string) string {
+	switch seat := m.seats[id]; {
+	case seat == nil:
+		return "the seat is gone"
+	case seat.Life != engine.LifeRunning:
+		return "it is " + lookOf(seat).word
+	case seat.Activity.Draft != "":
+		return "a draft stands in its input box"
+	case seat.Activity.State == engine.ActivityWaiting:
+		return "it waits for a person"
+	}
+	return ""
+}
+
+// able lists the seats of a message that can be written to.
+func (s *sender) able(m *Model) []string {
+	var out []string
+	for _, id := range s.seats {
+		if m.cannot(id) == "" {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 func (m *Model) whyNoSend() string {
 	s := m.here().seat
 	switch {
+	case len(m.marks) > 0:
+		return ""
 	case s == nil:
 		return "put the cursor on a seat first"
 	case s.Life != engine.LifeRunning:
@@ -58,9 +104,12 @@ func (m *Model) whyNoSend() string {
 }
 
 func (m *Model) openSend() tea.Cmd {
-	s := &sender{seat: m.here().seat.ID, text: &input{lines: true, most: maxMessage}}
+	s := &sender{seats: m.markedSeats(), text: &input{lines: true, most: maxMessage}}
+	if len(s.seats) == 0 {
+		s.seats = []string{m.here().seat.ID}
+	}
 	m.push(s)
-	text := m.unsent[s.seat]
+	text := m.unsent[s.one()]
 	if text == "" {
 		return nil
 	}
@@ -69,33 +118,56 @@ func (m *Model) openSend() tea.Cmd {
 	return s.fuse.light(m, typePause)
 }
 
-// closed says where a text is that was typed and not sent.
-func (s *sender) closed(m *Model) tea.Cmd {
-	if s.sent != 0 || strings.TrimSpace(s.text.text()) == "" {
-		return nil
+// markedSeats lists what is marked, in the order of the picture.
+func (m *Model) markedSeats() []string {
+	var out []string
+	for _, s := range m.fleet.Seats() {
+		if m.marks[s.ID] {
+			out = append(out, s.ID)
+		}
 	}
-	return m.say(toneText, false, "the text is kept: "+m.reg.hint("send")+" on "+m.addressOf(s.seat)+" shows it again")
+	return out
 }
 
-// onSent lets go of a text that arrived, and tells of one that did not where its dialog
-// is closed.
-func (m *Model) onSent(msg sentMsg) tea.Cmd {
-	if msg.err == nil && msg.delivery.Outcome == "delivered" {
-		if m.unsent[msg.seat] == msg.text {
-			delete(m.unsent, msg.seat)
-		}
+// closed says where a text is that was typed and not sent.
+func (s *sender) closed(m *Model) tea.Cmd {
+	if s.sent != 0 || strings.TrimSpace(s.text.text()) == "" || s.result != nil && s.one() == "" {
 		return nil
+	}
+	again := m.reg.hint("send") + " on " + s.called(m)
+	if s.one() == "" {
+		again = m.reg.hint("send") + " with marks"
+	}
+	return m.say(toneText, false, "the text is kept: "+again+" shows it again")
+}
+
+// onSent goes on with the next seat, lets go of a text that arrived, and tells of one that
+// did not where its dialog is closed.
+func (m *Model) onSent(msg sentMsg) tea.Cmd {
+	arrived := msg.err == nil && msg.delivery.Outcome == "delivered"
+	key := msg.seat
+	if msg.many {
+		key = ""
+	}
+	var next tea.Cmd
+	if len(msg.rest) > 0 {
+		next = m.deliver(sentMsg{id: msg.id, seat: msg.rest[0], text: msg.text, rest: msg.rest[1:], many: true, left: msg.left || !arrived})
+	} else if arrived && !msg.left && m.unsent[key] == msg.text {
+		delete(m.unsent, key)
+	}
+	if arrived {
+		return next
 	}
 	for _, o := range m.overlays {
 		if s, ok := o.(*sender); ok && s.sent == msg.id {
-			return nil
+			return next
 		}
 	}
 	why := joinWords(": ", msg.delivery.Outcome, msg.delivery.Why)
 	if msg.err != nil {
 		why = errorText(msg.err)
 	}
-	return m.say(toneBad, true, "the message to "+m.addressOf(msg.seat)+": "+why+"; its text is kept")
+	return tea.Batch(next, m.say(toneBad, true, "the message to "+m.addressOf(msg.seat)+": "+why+"; its text is kept"))
 }
 
 func (s *sender) scope(*Model) scope               { return scopeSend }
@@ -112,14 +184,14 @@ func (s *sender) changed(m *Model, edit func()) tea.Cmd {
 		return nil
 	}
 	edit()
-	s.result, s.err, s.kept = nil, "", false
-	if m.unsent[s.seat] = s.text.text(); strings.TrimSpace(m.unsent[s.seat]) == "" {
-		delete(m.unsent, s.seat)
+	s.result, s.kept, s.sure = nil, false, false
+	if m.unsent[s.one()] = s.text.text(); strings.TrimSpace(m.unsent[s.one()]) == "" {
+		delete(m.unsent, s.one())
 	}
 	return s.fuse.light(m, typePause)
 }
 
-func (s *sender) update(_ *Model, msg tea.Msg) tea.Cmd {
+func (s *sender) update(m *Model, msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case armMsg:
 		s.fuse.burnt(msg)
@@ -127,14 +199,22 @@ func (s *sender) update(_ *Model, msg tea.Msg) tea.Cmd {
 		if msg.id != s.sent {
 			return nil
 		}
-		s.sent = 0
-		if msg.err != nil {
-			s.err = errorText(msg.err)
+		s.result[msg.seat] = msg
+		if s.due--; s.due > 0 {
 			return nil
 		}
-		s.result = &msg.delivery
-		if msg.delivery.Outcome == "delivered" {
+		s.sent = 0
+		arrived := 0
+		for _, r := range s.result {
+			if r.err == nil && r.delivery.Outcome == "delivered" {
+				arrived++
+			}
+		}
+		if arrived == len(s.seats) {
 			s.text.set("")
+			if s.one() == "" {
+				clear(m.marks)
+			}
 		}
 	}
 	return nil
@@ -145,18 +225,22 @@ func (m *Model) whyNoSendNow() string {
 	if !ok {
 		return "no message is open"
 	}
-	seat := m.seats[s.seat]
+	seat := m.seats[s.one()]
 	switch {
 	case s.sent != 0:
 		return "the message is being delivered"
 	case strings.TrimSpace(s.text.text()) == "":
 		return "the message is empty"
-	case seat == nil || seat.Life != engine.LifeRunning:
+	case s.one() == "" && s.result != nil:
+		return "it was sent; type to write another one"
+	case s.one() == "" && len(s.able(m)) == 0:
+		return "none of them can be written to now"
+	case s.one() != "" && (seat == nil || seat.Life != engine.LifeRunning):
 		return "the seat does not run any more"
-	case !s.fuse.ready && seat.Activity.Draft == "":
-		return "a moment: text was still coming in"
-	case seat.Activity.Draft != "":
+	case s.one() != "" && seat.Activity.Draft != "":
 		return "a draft stands in its input box: it is never typed over. Jump there and send or clear it"
+	case !s.fuse.ready:
+		return "a moment: text was still coming in"
 	}
 	return ""
 }
@@ -166,66 +250,117 @@ func (m *Model) sendNow() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	s.sent, s.result, s.err = m.next(), nil, ""
-	s.kept = false
-	c, ctx, id, seat, text := m.c, m.ctx, s.sent, s.seat, s.text.text()
+	to := s.seats
+	if s.one() == "" {
+		if to = s.able(m); !s.sure {
+			s.sure = true
+			return nil
+		}
+	}
+	s.sent, s.due, s.result = m.next(), len(to), map[string]sentMsg{}
+	s.kept, s.sure = false, false
+	return m.deliver(sentMsg{id: s.sent, seat: to[0], text: s.text.text(), rest: to[1:], many: s.one() == "", left: len(to) < len(s.seats)})
+}
+
+// deliver sends a message to one seat; onSent goes on with the rest.
+func (m *Model) deliver(msg sentMsg) tea.Cmd {
+	c, ctx := m.c, m.ctx
 	return func() tea.Msg {
-		d, err := c.Send(ctx, seat, text)
-		return sentMsg{id, seat, text, d, err}
+		msg.delivery, msg.err = c.Send(ctx, msg.seat, msg.text)
+		return msg
 	}
 }
 
 func (s *sender) moving(*Model) string { return "" }
 
-func (s *sender) size(cols, rows int) (int, int) { return dialogSize(78, 10, cols, rows) }
+func (s *sender) size(cols, rows int) (int, int) {
+	if n := len(s.seats); n > 1 {
+		return dialogSize(78, 9+n, cols, rows)
+	}
+	return dialogSize(78, 10, cols, rows)
+}
 
 func (s *sender) view(m *Model, cols, rows int) []string {
 	w, h := s.size(cols, rows)
 	inner := w - 4
-	seat := m.seats[s.seat]
 	var lines []string
-	if seat != nil {
+	if seat := m.seats[s.one()]; seat != nil {
 		l := lookOf(seat)
 		lines = append(lines, m.brush.line(inner, false, seg{toneDim, "it is "}, seg{l.tone, l.text(m.brush.g)}, seg{toneDim, dashed(clean(seat.Activity.Why))}))
 		if d := clean(seat.Activity.Draft); d != "" {
 			lines = append(lines, m.brush.line(inner, false, seg{toneNeed, "draft in its box: "}, seg{toneText, d}))
 		}
-	}
-	if n := len(m.marks); n > 1 || n == 1 && !m.marks[s.seat] {
-		lines = append(lines, m.brush.text(inner, toneNeed, "marks are not used here: this goes to "+m.addressOf(s.seat)+" alone"))
+	} else {
+		lines = append(lines, s.targets(m, inner, max(h-8, 1))...)
 	}
 	lines = append(lines, m.brush.blank(inner, 1)...)
 	lines = append(lines, m.brush.line(2, false, seg{toneAccent, m.brush.g.prompt})+s.text.view(m.brush, inner-2, true, ""))
 	lines = append(lines, m.brush.blank(inner, 1)...)
-	for _, l := range s.outcome(m.brush.g) {
+	for _, l := range s.outcome(m) {
 		for _, part := range wrap(l.text, inner) {
 			lines = append(lines, m.brush.text(inner, l.tone, part))
 		}
 	}
-	return m.brush.box(w, h, toneAccent, []seg{{toneStrong, "Message to " + m.addressOf(s.seat)}}, "", inset(m.brush.fill(lines, inner, h-2)))
+	return m.brush.box(w, h, toneAccent, []seg{{toneStrong, "Message to " + s.called(m)}}, "", inset(m.brush.fill(lines, inner, h-2)))
+}
+
+// targets are the seats of a message to many, a line each, at most most of them: what
+// becomes of it there.
+func (s *sender) targets(m *Model, w, most int) []string {
+	var out []string
+	name := min(max(w/2-4, 12), 24)
+	for i, id := range s.seats {
+		if i == most-1 && len(s.seats) > most {
+			return append(out, m.brush.text(w, toneDim, "and "+itoa(len(s.seats)-i)+" more"))
+		}
+		k, word := toneDim, ""
+		switch r, ok := s.result[id]; {
+		case ok && r.err != nil:
+			k, word = toneBad, errorText(r.err)
+		case ok && r.delivery.Outcome == "delivered":
+			k, word = toneBusy, joinWords(": ", r.delivery.Outcome, r.delivery.Why)
+		case ok:
+			k, word = toneNeed, joinWords(": ", r.delivery.Outcome, r.delivery.Why)
+		case m.cannot(id) != "":
+			k, word = toneNeed, "not sent: "+m.cannot(id)
+		case s.sent != 0:
+			k, word = toneStart, "delivering"
+		}
+		l := lookUnknown
+		if seat := m.seats[id]; seat != nil {
+			l = lookOf(seat)
+		}
+		out = append(out, m.brush.line(w, false, seg{l.tone, l.mark(m.brush.g) + " "}, seg{toneText, pad(cutMiddle(m.addressOf(id), name), name) + "  "}, seg{k, clean(word)}))
+	}
+	return out
 }
 
 // outcome says what is known of the delivery.
-func (s *sender) outcome(g *glyphs) []readLine {
+func (s *sender) outcome(m *Model) []readLine {
+	r, answered := s.result[s.one()]
 	switch {
 	case s.text.full:
 		return []readLine{{"", "No room for that: a message has at most 200 KB; put it in a file and send its path.", toneNeed}}
 	case s.sent != 0:
 		return []readLine{{"", "delivering, and looking whether it arrived", toneStart}}
-	case s.err != "":
-		return []readLine{{"", s.err, toneBad}}
-	case s.result == nil && s.kept:
-		return []readLine{{"", "Kept from before: typed, and not sent or not proven to be.", toneNeed}}
-	case s.result == nil:
-		how := "The text is pasted as it is and its arrival is verified."
-		if n := s.text.breaks(); n > 0 {
-			how = itoa(n+1) + " lines, broken at " + g.newline + ". " + how
+	case s.sure:
+		return []readLine{{"", m.reg.hint("send-now") + " again sends it to " + itoa(len(s.able(m))) + " of " + engine.Counted(len(s.seats), "seat") + ", one after the other.", toneNeed}}
+	case s.one() == "" && s.result != nil:
+		return nil
+	case answered && r.err != nil:
+		return []readLine{{"", errorText(r.err), toneBad}}
+	case answered:
+		k := toneNeed
+		if r.delivery.Outcome == "delivered" {
+			k = toneBusy
 		}
-		return []readLine{{"", how, toneDim}}
+		return []readLine{{"", clean(joinWords(": ", r.delivery.Outcome, r.delivery.Why)), k}, {"", clean(joinWords(" ", "proof:", r.delivery.Source)), toneDim}}
+	case s.kept:
+		return []readLine{{"", "Kept from before: typed, and not sent or not proven to be.", toneNeed}}
 	}
-	k := toneNeed
-	if s.result.Outcome == "delivered" {
-		k = toneBusy
+	how := "The text is pasted as it is and its arrival is verified."
+	if n := s.text.breaks(); n > 0 {
+		how = itoa(n+1) + " lines, broken at " + m.brush.g.newline + ". " + how
 	}
-	return []readLine{{"", clean(joinWords(": ", s.result.Outcome, s.result.Why)), k}, {"", clean(joinWords(" ", "proof:", s.result.Source)), toneDim}}
+	return []readLine{{"", how, toneDim}}
 }

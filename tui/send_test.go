@@ -127,12 +127,51 @@ func TestAMessageThatFailsBehindItsDialogIsTold(t *testing.T) {
 	}
 }
 
-func TestAMessageSaysThatMarksAreNotUsed(t *testing.T) {
-	d := drive(t, tuitest.Fleet(7), options())
+// Like every other verb a message goes to what is marked: named one by one, with one
+// question more, and not to a seat that it could harm.
+func TestAMessageGoesToWhatIsMarked(t *testing.T) {
+	f := tuitest.Fleet(7)
+	f.Rigs[0].Seats[2].Activity.Draft = "half a thought"
+	d := drive(t, f, options())
+	d.keys("space", "space", "space", "s")
+	d.has("Message to 3 marked seats", "dev-impl@shop", "dev-qa@shop", "not sent: it waits for a person", "not sent: a draft stands in its input box")
+	d.keys("go on")
+	d.fire(typePause)
+	d.keys("enter")
+	d.has("Enter again sends it to 1 of 3 seats")
+	if sent, _, _ := d.c.Did(); len(sent) != 0 {
+		t.Fatalf("sent %q at once", sent)
+	}
+	d.keys(" ")
+	d.fire(typePause)
+	d.hasNot("again sends it")
+	d.keys("enter", "enter")
+	if sent, _, _ := d.c.Did(); len(sent) != 1 || sent[0] != "seat000 go on " {
+		t.Fatalf("sent %q", sent)
+	}
+	d.has("delivered", "not sent: a draft")
+	d.keys("enter", "enter")
+	if sent, _, _ := d.c.Did(); len(sent) != 1 || len(d.m.marks) != 3 {
+		t.Errorf("sent %q, %d marks", sent, len(d.m.marks))
+	}
+
+	f = tuitest.Fleet(7)
+	f.Rigs[0].Seats[2].Activity.Draft = ""
+	d = drive(t, f, options())
+	d.keys("space", "j", "space", "s", "go on")
+	if d.fire(typePause); len(d.m.marks) != 2 {
+		t.Fatalf("%d marks", len(d.m.marks))
+	}
+	d.keys("esc")
+	d.has("the text is kept: s with marks shows it again")
 	d.keys("s")
-	d.hasNot("marks are not used")
-	d.keys("esc", "space", "k", "s") // the seat itself
-	d.hasNot("marks are not used")
-	d.keys("esc", "j", "space", "k", "s")
-	d.has("marks are not used here: this goes to dev-qa@shop alone")
+	d.has("go on", "Kept from before")
+	d.fire(typePause)
+	d.keys("enter", "enter")
+	if sent, _, _ := d.c.Did(); len(sent) != 2 {
+		t.Errorf("sent %q:\n%s", sent, d.text())
+	}
+	if len(d.m.marks) != 0 || len(d.m.unsent) != 0 {
+		t.Errorf("%d marks, kept %q", len(d.m.marks), d.m.unsent)
+	}
 }

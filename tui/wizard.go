@@ -131,12 +131,7 @@ func (m *Model) wizard() *wizard {
 func (m *Model) openWizard(def wizardDef) tea.Cmd {
 	w := &wizard{def: def, who: m.here(), name: newInput("")}
 	if len(m.marks) > 0 {
-		w.who.seats = nil
-		for _, s := range m.fleet.Seats() {
-			if m.marks[s.ID] {
-				w.who.seats = append(w.who.seats, s.ID)
-			}
-		}
+		w.who.seats = m.markedSeats()
 		w.who.seat = m.seats[w.who.seats[0]]
 		w.who.rig = m.rig(w.who.seat.RigID)
 	}
