@@ -35,7 +35,7 @@ below() {
 # crash: the machine loses its power, as far as one can do that to a few processes.
 crash() {
   local pids='' p
-  for p in $(T list-panes -a -F '#{pane_pid}'); do pids+=" $(below "$p")"; done
+  for p in $(T list-panes -a -F '#{pane_pid}'); do pids+=" $(below "$p" | tac)"; done # children first: nobody is told of a death and tidies up
   pids+=" $(T display-message -p '#{pid}')"
   # shellcheck disable=SC2086 # one word each
   kill -9 $pids 2>/dev/null
