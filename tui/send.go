@@ -45,6 +45,7 @@ type sender struct {
 	due    int  // how many of its seats have not answered yet
 	kept   bool // the text is from a time before
 	sure   bool // one Enter more sends it to many
+	alone  bool // there are marks, and it does not go to them
 	result map[string]sentMsg
 }
 
@@ -93,7 +94,7 @@ func (s *sender) able(m *Model) []string {
 func (m *Model) whyNoSend() string {
 	s := m.here().seat
 	switch {
-	case len(m.marks) > 0:
+	case len(m.marks) > 0 && m.showsMarks():
 		return ""
 	case s == nil:
 		return "put the cursor on a seat first"
@@ -104,9 +105,13 @@ func (m *Model) whyNoSend() string {
 }
 
 func (m *Model) openSend() tea.Cmd {
-	s := &sender{seats: m.markedSeats(), text: &input{lines: true, most: maxMessage}}
+	s := &sender{text: &input{lines: true, most: maxMessage}}
+	if m.showsMarks() {
+		s.seats = m.markedSeats()
+	}
 	if len(s.seats) == 0 {
 		s.seats = []string{m.here().seat.ID}
+		s.alone = len(m.marks) > 1 || len(m.marks) == 1 && !m.marks[s.seats[0]]
 	}
 	m.push(s)
 	text := m.unsent[s.one()]
@@ -116,6 +121,12 @@ func (m *Model) openSend() tea.Cmd {
 	s.text.insert(text)
 	s.kept = true
 	return s.fuse.light(m, typePause)
+}
+
+// showsMarks reports whether marks are in sight: a message that answers what another screen
+// shows goes to no seat that is not seen there.
+func (m *Model) showsMarks() bool {
+	return m.cur == screenFleet || m.cur == screenPressure || m.cur == screenWall
 }
 
 // markedSeats lists what is marked, in the order of the picture.
@@ -292,6 +303,9 @@ func (s *sender) view(m *Model, cols, rows int) []string {
 		}
 	} else {
 		lines = append(lines, s.targets(m, inner, max(h-8, 1))...)
+	}
+	if s.alone {
+		lines = append(lines, m.brush.text(inner, toneNeed, "marks are not used here: this goes to "+s.called(m)+" alone"))
 	}
 	lines = append(lines, m.brush.blank(inner, 1)...)
 	lines = append(lines, m.brush.line(2, false, seg{toneAccent, m.brush.g.prompt})+s.text.view(m.brush, inner-2, true, ""))

@@ -175,3 +175,17 @@ func TestAMessageGoesToWhatIsMarked(t *testing.T) {
 		t.Errorf("%d marks, kept %q", len(d.m.marks), d.m.unsent)
 	}
 }
+
+// A screen that shows no marks sends to what it shows.
+func TestAMessageFromAScreenWithoutMarks(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys("space", "2", "s")
+	if s := d.m.top().(*sender); s.one() != d.m.here().seat.ID || d.m.marks[s.one()] {
+		t.Fatalf("goes to %q", s.seats)
+	}
+	d.has("marks are not used here: this goes to dev-qa@shop alone")
+	d.keys("esc", "5", "s")
+	if s := d.m.top().(*sender); s.one() == "" {
+		t.Errorf("goes to %q", s.seats)
+	}
+}
