@@ -198,4 +198,10 @@ func (e *Engine) imageStart(ctx context.Context, p *Plan, seat Seat, st *seatSta
 	p.AddFact("seat/"+st.Address+"/image", img.ID+" "+img.Digest)
 	st.Image = img.ImageRef
 	e.forkFrom(ctx, p, seat, st, img.parentOf())
+	switch e.sinceImage(ctx, img).State { // without its size: that changes while the plan is read
+	case "moved_on":
+		p.Warnings = append(p.Warnings, st.Address+": the source of "+img.Called()+" has moved on since; the seat starts from where it is now")
+	case "rewritten":
+		p.Warnings = append(p.Warnings, st.Address+": the source of "+img.Called()+" was rewritten since; the seat starts from what it holds now")
+	}
 }

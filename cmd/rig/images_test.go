@@ -78,7 +78,15 @@ func TestImageRoundTrip(t *testing.T) {
 	if d.Image.Stats.Forks != 1 || d.Image.Stats.Used == "" || len(d.Image.Protected) == 0 {
 		t.Errorf("%+v", d.Image)
 	}
+	preview := []string{"fork", "agent-image:expert:1", "--rig", "src", "--pod", "dev", "--member", "late", "--dry-run"}
+	if out := w.must(preview...); strings.Contains(out, "has moved on") {
+		t.Errorf("the source stands where it stood:\n%s", out)
+	}
 	w.teach("dev.a", "the colour is teal")
+	w.eventually("the plan says where it starts", func() (bool, string) {
+		out := w.must(preview...)
+		return strings.Contains(out, "dev-late@src: the source of agent image expert v1 has moved on since; the seat starts from where it is now"), out
+	})
 	if d = w.image("preview", "expert"); d.Source.State != "moved_on" || d.Source.Grown == 0 {
 		t.Errorf("%+v", d.Source)
 	}
