@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -22,6 +23,7 @@ type leases struct {
 func (e *Engine) takeLeases(ctx context.Context, p *Plan) (*leases, error) {
 	l := &leases{e: e, opID: p.ID, keys: append([]string(nil), p.Leases...)}
 	l.owner = e.d.Procs.Self(p.Operator.Name)
+	l.owner.Verb = p.Verb
 	err := e.d.Store.Write(ctx, func(tx Tx) error {
 		if _, used, err := lookup(tx.Operation(p.ID)); err != nil {
 			return err
@@ -106,10 +108,7 @@ func (e *Engine) holderRefusal(r Reader, held Lease) error {
 	if dead && (!began || op.State.Ended()) {
 		return nil
 	}
-	verb := string(op.Verb)
-	if verb == "" {
-		verb = "an operation"
-	}
+	verb := string(cmp.Or(op.Verb, held.Owner.Verb, "an operation")) // it may not have written its journal yet
 	holder := map[string]any{
 		"operation": held.OpID, "verb": verb, "by": held.Owner.Label, "pid": held.Owner.PID,
 		"since": held.GrantedAt.UTC().Format(time.RFC3339),

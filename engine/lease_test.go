@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -223,5 +224,56 @@ func TestWhatTheDeadLeftIsTakenAway(t *testing.T) {
 	})
 	if err != nil || len(left) != 2 || left[0] != "rig:alive" || left[1] != "rig:cut" {
 		t.Errorf("%v, %v", left, err)
+	}
+}
+
+// TestARivalIsToldWhatHoldsTheSeat: also before the holder has written its journal.
+func TestARivalIsToldWhatHoldsTheSeat(t *testing.T) {
+	b := newBench(t, t.TempDir(), engine.RuntimeTerminal)
+	defer b.close(t)
+	b.run(t, upRequest())
+	seat, now := b.seat(t, "dev.m0"), time.Now()
+	b.procs.Alive[2] = "s2"
+	held := engine.Lease{Key: "seat:" + seat.ID, OpID: "01BEGINS", Fence: 99, GrantedAt: now, ExpiresAt: now.Add(time.Hour)}
+	for verb, want := range map[engine.Verb]string{engine.VerbCompact: "compact by ann is under way", "": "an operation by ann is under way"} {
+		held.Owner = engine.Owner{PID: 2, PIDStart: "s2", Label: "ann", Verb: verb}
+		if err := b.db.Write(t.Context(), func(tx engine.Tx) error { return tx.PutLease(held) }); err != nil {
+			t.Fatal(err)
+		}
+		p, err := b.e.Plan(t.Context(), request(engine.VerbDown, "team", engine.DownArgs{}))
+		if err == nil {
+			_, err = b.e.Apply(t.Context(), p, nil)
+		}
+		if engine.CodeOf(err) != engine.CodeInProgress || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", verb, err)
+		}
+	}
+}
+
+// TestALeaseSaysWhatItWasGrantedFor: every lease of an operation carries its verb.
+func TestALeaseSaysWhatItWasGrantedFor(t *testing.T) {
+	b := newBench(t, t.TempDir(), engine.RuntimeTerminal)
+	defer b.close(t)
+	seen := 0
+	p, err := b.e.Plan(t.Context(), upRequest())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.e.Apply(t.Context(), p, func(engine.OpProgress) {
+		err := b.db.Read(t.Context(), func(r engine.Reader) error {
+			all, err := r.Leases()
+			for _, l := range all {
+				if seen++; l.Owner.Verb != engine.VerbUp {
+					t.Errorf("%+v", l)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil || seen == 0 {
+		t.Errorf("%v, %d leases seen", err, seen)
 	}
 }

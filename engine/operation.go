@@ -106,7 +106,8 @@ type Owner struct {
 	PID      int    `json:"pid"`
 	PIDStart string `json:"pid_start"`
 	Boot     string `json:"boot"`
-	Label    string `json:"label"` // what a refusal calls the holder
+	Label    string `json:"label"`          // what a refusal calls the holder
+	Verb     Verb   `json:"verb,omitempty"` // of a lease: what it was granted for; "" in records of older builds
 }
 
 // Lease gives one operation the right to change a seat or rig.

@@ -6,14 +6,14 @@ import (
 	"testing"
 )
 
-// TestWhatAClientHasNotWrittenYet: a client writes what it was told most of a second
+// TestWhatAClientHasNotWrittenYet: a client writes what it was told half a second
 // after it has reported it. Whoever hands over, forks or stops it in between gets all.
 func TestWhatAClientHasNotWrittenYet(t *testing.T) {
 	w := newWorld(t)
 	w.must("up", w.spec("late", "a:claude-code", "b:claude-code", "c:claude-code"))
 	told := func(seat, word string) {
 		w.must("seat", "stop", seat, "--reason", "test") // the next one is slow to write
-		w.setenv("AGENTSIM_WRITE_MS", "700")
+		w.setenv("AGENTSIM_WRITE_MS", "400")
 		w.must("seat", "launch", seat, "--fresh", "--reason", "test")
 		w.setenv("AGENTSIM_WRITE_MS", "")
 		w.must("send", seat, "the word is "+word, "--verify")
