@@ -348,4 +348,30 @@ var mutants = []mutant{
 		"known && owner.ID != last.ID {", "known && owner.ID != last.ID && false {",
 		engineTests, "TestSnapshotLearnsOnlyWhatIsProven",
 	},
+	// What a client has reported.
+	{
+		"a turn that was reported is waited for", "engine/written.go",
+		"since.After(after) && (done || !ended) ||", "since.After(after) || done || ended ||",
+		engineTests, "TestAPromptThatIsReportedIsWaitedFor",
+	},
+	{
+		"the turn before is not the one that was reported", "engine/written.go",
+		"reported, after, ended = h.At, before, true", "reported, after, ended = h.At, time.Time{}, true",
+		engineTests, "TestAPromptThatIsReportedIsWaitedFor",
+	},
+	{
+		"a stop waits for what its client has not written", "engine/stop.go",
+		"	r.e.awaitWritten(ctx, seat, session)\n", "	_, _ = seat, session\n",
+		engineTests, "TestAStopWaitsForWhatItsClientHasNotWritten",
+	},
+	{
+		"a reported prompt beats an older registry", "engine/runtimes/claude_state.go",
+		"if taken, ok := takenPrompt(p, e, facts); ok {", "if taken, ok := takenPrompt(p, e, facts); ok && false {",
+		"./engine/runtimes", "TestClaudeHasTakenAPromptThatItsRegistryDoesNotKnowYet",
+	},
+	{
+		"a client at rest is given time for its own word", "engine/send.go",
+		"!before.speaks || before.state", "true || before.state",
+		"./cmd/rig", "TestAVerifiedMessageIsTheClientsOwnWord",
+	},
 }
