@@ -65,6 +65,7 @@ func newWorld(t testing.TB) *world {
 		"HOME=" + w.home, "RIG_HOME=" + filepath.Join(dir, "rig"), "RIG_TMUX_SOCKET=" + w.socket,
 		"RIG_CONFIG=" + filepath.Join(dir, "config.yaml"), "PATH=" + os.Getenv("PATH"), "TERM=xterm-256color", "LANG=C.UTF-8",
 		"SHELL=/bin/sh", "PS1=$ ", "AGENTSIM_START_MS=1",
+		"AGENTSIM_WRITE_MS=0", // most tests look into a conversation when its turn is over; written_test.go has the delay
 		fmt.Sprintf(`RIG_CLAUDE_COMMAND=[%q,"agentsim","claude"]`, self), fmt.Sprintf(`RIG_CODEX_COMMAND=[%q,"agentsim","codex"]`, self),
 	}
 	t.Cleanup(w.remove)

@@ -15,7 +15,7 @@ func TestWhatAClientHasNotWrittenYet(t *testing.T) {
 		w.must("seat", "stop", seat, "--reason", "test") // the next one is slow to write
 		w.setenv("AGENTSIM_WRITE_MS", "400")
 		w.must("seat", "launch", seat, "--fresh", "--reason", "test")
-		w.setenv("AGENTSIM_WRITE_MS", "")
+		w.setenv("AGENTSIM_WRITE_MS", "0")
 		w.must("send", seat, "the word is "+word, "--verify")
 		w.must("wait", seat, "--until", "idle")
 	}
