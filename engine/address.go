@@ -34,6 +34,9 @@ type SeatRef struct {
 	Rig    string // after it; "" when the reference names no rig
 }
 
+// SeatName is what a seat is called, beside its id.
+type SeatName struct{ ID, Rig, Pod, Member string }
+
 // ParseSeatRef takes a reference apart. The rig is everything after the first
 // '@'. It refuses an empty reference and an empty side.
 func ParseSeatRef(s string) (SeatRef, error) {

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -11,7 +12,7 @@ import (
 // that comes with it is of that seat alone: of others it holds only what the seat's
 // own view stands on.
 func (e *Engine) SeatView(ctx context.Context, ref string) (*SeatView, *Fleet, error) {
-	return e.seatView(ctx, ref, func(string) {})
+	return e.seatView(ctx, ref, func(Seat, Rig) {})
 }
 
 // SeatInFull is a seat with what is not in its picture.
@@ -29,12 +30,11 @@ func (e *Engine) SeatInFull(ctx context.Context, ref string) (SeatInFull, error)
 	var out SeatInFull
 	var beside sync.WaitGroup
 	var more error
-	view, fleet, err := e.seatView(ctx, ref, func(seatID string) {
+	view, fleet, err := e.seatView(ctx, ref, func(seat Seat, rig Rig) {
 		beside.Go(func() {
 			more = e.contain("look", ref, func() (err error) {
-				if out.Occupants, out.Tenures, err = e.SeatHistory(ctx, seatID); err == nil {
-					out.Drift, err = e.SpecDrift(ctx, seatID)
-				}
+				out.Drift = e.specOf(ctx, rig).drift(rig, seat)
+				out.Occupants, out.Tenures, err = e.SeatHistory(ctx, seat.ID)
 				return err
 			})
 		})
@@ -44,26 +44,27 @@ func (e *Engine) SeatInFull(ctx context.Context, ref string) (SeatInFull, error)
 	return out, cmp.Or(err, more)
 }
 
-// seatView is SeatView; found learns the seat's id before tmux has answered.
-func (e *Engine) seatView(ctx context.Context, ref string, found func(seatID string)) (*SeatView, *Fleet, error) {
+// seatView is SeatView; found learns the seat before tmux has answered.
+func (e *Engine) seatView(ctx context.Context, ref string, found func(Seat, Rig)) (*SeatView, *Fleet, error) {
 	parsed, err := ParseSeatRef(ref)
 	if err != nil {
 		return nil, nil, err
 	}
 	o := e.newObserver()
-	var seat Seat
-	err = o.beside(ctx, func(ctx context.Context) Inventory { return e.named(ctx, parsed) }, func() (err error) {
-		if seat, err = o.readSeat(ctx, ref, parsed); err == nil {
-			found(seat.ID)
+	err = o.beside(ctx, func(ctx context.Context) Inventory { return e.named(ctx, parsed) }, func() error {
+		seat, rig, err := o.readSeat(ctx, ref, parsed)
+		if err != nil {
+			return err
 		}
-		return err
+		o.only = seat.ID
+		found(seat, rig)
+		return nil
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	o.only = seat.ID
 	f := o.lookOnce(ctx)
-	return f.Seat(seat.ID), f, nil
+	return f.Seat(o.only), f, nil
 }
 
 // seatAmongAll is SeatView with a picture of every seat; the others have no
@@ -91,31 +92,29 @@ func (e *Engine) named(ctx context.Context, ref SeatRef) Inventory {
 }
 
 // readSeat reads what the record says of one seat.
-func (o *observer) readSeat(ctx context.Context, ref string, parsed SeatRef) (seat Seat, err error) {
+func (o *observer) readSeat(ctx context.Context, ref string, parsed SeatRef) (seat Seat, rig Rig, err error) {
+	var name SeatName
 	err = o.e.d.Store.Read(ctx, func(r Reader) error {
 		found, err := r.SeatsMatching(parsed)
 		if err != nil {
 			return err
 		}
-		names := map[string]string{}
-		for _, s := range found {
-			rig, err := r.Rig(s.RigID)
-			if err != nil {
-				return err
-			}
-			names[rig.ID] = rig.Name
-		}
-		rigOf := func(s Seat) string { return names[s.RigID] }
-		if seat, err = oneSeat(ref, found, func(s Seat) string { return Address(s.Pod, s.Member, rigOf(s)) }, rigOf); err != nil {
+		if name, err = oneSeat(ref, found); err != nil {
 			return err
 		}
-		if o.rec, err = r.RecordOf(seat.ID); err != nil {
+		if o.rec, err = r.RecordOf(name.ID); err != nil {
 			return err
 		}
 		o.steps, err = stepsOf(r, o.rec.Open)
 		return err
 	})
-	return seat, err
+	if err != nil {
+		return Seat{}, Rig{}, err
+	}
+	// It was found among the seats of active rigs, on the same view of the record.
+	seat = o.rec.Seats[slices.IndexFunc(o.rec.Seats, func(s Seat) bool { return s.ID == name.ID })]
+	rig = o.rec.Rigs[slices.IndexFunc(o.rec.Rigs, func(r Rig) bool { return r.ID == seat.RigID })]
+	return seat, rig, nil
 }
 
 // processJudge is what a runtime offers that judges by the process alone: neither

@@ -174,8 +174,9 @@ type Reader interface {
 	Pods(rigID string) ([]Pod, error)
 	Seat(id string) (Seat, error)
 	Seats(rigID string) ([]Seat, error)
-	// SeatsMatching finds the seats of active rigs that a reference may mean.
-	SeatsMatching(ref SeatRef) ([]Seat, error)
+	// SeatsMatching finds the seats of active rigs that a reference means, in the
+	// order of their rigs' names.
+	SeatsMatching(ref SeatRef) ([]SeatName, error)
 	Edges(rigID string) ([]Edge, error)
 	Session(id string) (Session, error)
 	Sessions(seatID string) ([]Session, error) // highest generation first

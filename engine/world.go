@@ -143,28 +143,33 @@ func (w *world) seat(text string) (Seat, error) {
 	if err != nil {
 		return Seat{}, err
 	}
-	var found []Seat
+	var found []SeatName
 	for _, s := range w.rec.Seats {
-		if ref.Matches(w.rigs[s.RigID].Name, s) {
-			found = append(found, s)
+		if rig := w.rigs[s.RigID].Name; ref.Matches(rig, s) {
+			found = append(found, SeatName{s.ID, rig, s.Pod, s.Member})
 		}
 	}
-	return oneSeat(text, found, w.address, func(s Seat) string { return w.rigs[s.RigID].Name })
+	name, err := oneSeat(text, found)
+	if err != nil {
+		return Seat{}, err
+	}
+	return w.seats[name.ID], nil
 }
 
-func oneSeat(text string, found []Seat, address, rig func(Seat) string) (Seat, error) {
+// oneSeat is the seat that a reference means, if it means one.
+func oneSeat(text string, found []SeatName) (SeatName, error) {
 	switch len(found) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return Seat{}, Errorf(CodeSeatNotFound, "no seat %q in an active rig", text).On("", text).
+		return SeatName{}, Errorf(CodeSeatNotFound, "no seat %q in an active rig", text).On("", text).
 			WithHint("`rig ps --seats` lists the seats")
 	}
 	matches := make([]SeatMatch, len(found))
-	for i, s := range found {
-		matches[i] = SeatMatch{address(s), rig(s), s.Logical()}
+	for i, n := range found {
+		matches[i] = SeatMatch{Address(n.Pod, n.Member, n.Rig), n.Rig, Logical(n.Pod, n.Member)}
 	}
-	return Seat{}, Errorf(CodeSeatAmbiguous, "%q means %d seats", text, len(found)).On("", text).
+	return SeatName{}, Errorf(CodeSeatAmbiguous, "%q means %d seats", text, len(found)).On("", text).
 		WithHint("use the full address, such as %s", matches[0].Seat).With("matches", matches)
 }
 

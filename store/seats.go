@@ -45,10 +45,10 @@ func (v *view) Seats(rigID string) ([]engine.Seat, error) {
 		WHERE s.rig_id = ? ORDER BY p.ordinal, s.ordinal, s.member`, rigID)
 }
 
-// SeatsMatching finds the seats of active rigs that a reference may mean: by the
+// SeatsMatching finds the seats of active rigs that a reference means: by the
 // logical id pod.member or, when it names a rig, by the address too.
-func (v *view) SeatsMatching(ref engine.SeatRef) ([]engine.Seat, error) {
-	q := "SELECT " + prefixed("s", seatCols) + " FROM rigs r JOIN seats s ON s.rig_id = r.id WHERE r.archived_at IS NULL"
+func (v *view) SeatsMatching(ref engine.SeatRef) ([]engine.SeatName, error) {
+	q := "SELECT s.id, r.name, s.pod, s.member FROM rigs r JOIN seats s ON s.rig_id = r.id WHERE r.archived_at IS NULL"
 	var args []any
 	// A name holds no dot, so the first one ends the pod's.
 	pod, member, logical := strings.Cut(ref.Member, ".")
@@ -65,7 +65,8 @@ func (v *view) SeatsMatching(ref engine.SeatRef) ([]engine.Seat, error) {
 		q += " AND r.name = ? AND s.pod || '-' || s.member = ?"
 		args = []any{ref.Rig, ref.Member}
 	}
-	return many(v, scanSeat, q+" ORDER BY r.name, r.id, s.id", args...)
+	scan := func(row row) (n engine.SeatName, err error) { return n, row.Scan(&n.ID, &n.Rig, &n.Pod, &n.Member) }
+	return many(v, scan, q+" ORDER BY r.name, r.id, s.id", args...)
 }
 
 // InsertSeat stores a new seat with the version that it carries. Its pod must be

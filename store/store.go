@@ -74,10 +74,7 @@ func Open(path string) (*DB, error) {
 // would; a file that appears later is found by the next Read. Write always
 // says CodeRecordReadOnly.
 func OpenReadOnly(path string) (*DB, error) {
-	if err := refuseFolder(path); err != nil {
-		return nil, err
-	}
-	db, err := newDB(path, true)
+	db, err := OpenLazily(path)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +84,15 @@ func OpenReadOnly(path string) (*DB, error) {
 		return nil, db.closeWith(err)
 	}
 	return db, nil
+}
+
+// OpenLazily is OpenReadOnly without a look at the file: what speaks against it is
+// said by the first Read. Something else can be done meanwhile.
+func OpenLazily(path string) (*DB, error) {
+	if err := refuseFolder(path); err != nil {
+		return nil, err
+	}
+	return newDB(path, true)
 }
 
 func newDB(path string, readOnly bool) (*DB, error) {

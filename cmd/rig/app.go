@@ -66,7 +66,7 @@ func openApp(mode appMode) (*app, error) {
 	a.paths.socket = socketPath(setting)
 	if mode == appRead {
 		debug.SetGCPercent(lookGC)
-		a.db, err = store.OpenReadOnly(a.paths.record())
+		a.db, err = store.OpenLazily(a.paths.record()) // tmux is asked while it is looked at
 	} else if err = ownHome(a.paths.home, os.Geteuid()); err == nil {
 		a.db, err = store.Open(a.paths.record())
 	}

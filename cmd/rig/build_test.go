@@ -49,7 +49,7 @@ func TestBuildsAreNamed(t *testing.T) {
 	if err := json.Unmarshal([]byte(up.out), &rec); err != nil || !strings.HasPrefix(rec.Operation.Build, "v0.2.0 ") {
 		t.Errorf("the receipt: %+v, %v", rec, err)
 	}
-	if out := w.must("op", "show", rec.Operation.ID, "--json"); !strings.Contains(out, `"build": "v0.2.0 `) {
+	if out := w.must("op", "show", rec.Operation.ID, "--json"); !strings.Contains(out, `"build":"v0.2.0 `) {
 		t.Errorf("the operation: %s", out)
 	}
 	if out := w.run("doctor").out; !strings.Contains(out, "is of the older build v0.1.0") {

@@ -125,7 +125,7 @@ func TestGuidedCompaction(t *testing.T) {
 		}
 	}
 	for _, kind := range []string{"seat.compacted", "seat.compaction_audited"} {
-		if got := w.must("events", "--type", kind, "--json"); strings.Count(got, `"type": "`+kind+`"`) != 1 {
+		if got := w.must("events", "--type", kind, "--json"); strings.Count(got, `"type":"`+kind+`"`) != 1 {
 			t.Errorf("%s: %s", kind, got)
 		}
 	}

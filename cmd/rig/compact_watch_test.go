@@ -94,7 +94,7 @@ func TestManagedCompaction(t *testing.T) {
 	if n := strings.Count(w.transcript(), `"compact_boundary"`); n != 1 {
 		t.Errorf("%d boundaries", n)
 	}
-	if n := strings.Count(w.must("events", "--type", "seat.compacted", "--json"), `"type": "seat.compacted"`); n != 1 {
+	if n := strings.Count(w.must("events", "--type", "seat.compacted", "--json"), `"type":"seat.compacted"`); n != 1 {
 		t.Errorf("%d events", n)
 	}
 	for range 2 { // as often as a watcher enforces, and then the console must

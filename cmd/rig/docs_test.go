@@ -56,7 +56,7 @@ func firstDifference(old, now string) string {
 func cliPage() string {
 	root := (&cli{}).root()
 	var b strings.Builder
-	b.WriteString("# The verbs\n\n" + generated + "\nEverywhere: `--json` prints one document. Exit 0: done, or the dry run would proceed. 1: refused, or the end is not clean.\n" +
+	b.WriteString("# The verbs\n\n" + generated + "\nEverywhere: `--json` prints one document, indented at a terminal, on one line elsewhere. Exit 0: done, or the dry run would proceed. 1: refused, or the end is not clean.\n" +
 		"2: a usage error, or the state cannot be told.\n")
 	for _, g := range root.Groups() {
 		fmt.Fprintf(&b, "\n## %s\n", strings.TrimSuffix(g.Title, ":"))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,10 +17,14 @@ import (
 	"rig/store"
 )
 
-// print writes one JSON document.
+// print writes one JSON document: indented for whoever reads it at a terminal, on one
+// line for a program.
 func (c *cli) print(v any) error {
-	e := json.NewEncoder(&indenter{w: c.out})
+	e := json.NewEncoder(c.out)
 	e.SetEscapeHTML(false)
+	if isTerminal(os.Stdout) {
+		e.SetIndent("", "  ")
+	}
 	return e.Encode(v)
 }
 

@@ -56,7 +56,7 @@ func TestServerDiesDuringRestore(t *testing.T) {
 	if err := syscall.Kill(n, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if r := <-done; r.code == 0 || strings.Contains(r.out, `"outcome": "resumed"`) {
+	if r := <-done; r.code == 0 || strings.Contains(r.out, `"outcome":"resumed"`) {
 		t.Errorf("the receipt of a restore without a server: exit %d\n%s%s", r.code, r.out, r.err)
 	}
 	w.setenv("AGENTSIM_START_MS", "20")

@@ -167,7 +167,7 @@ func TestRestoreJudgesFilesAndDirectories(t *testing.T) {
 		t.Fatal(err)
 	}
 	r = w.runIn(w.dir, nil, "up", "dirs", "--json")
-	if r.code != 1 || strings.Count(r.out, `"cwd_missing"`) < 2 || strings.Count(r.out, `"outcome": "failed"`) < 2 {
+	if r.code != 1 || strings.Count(r.out, `"cwd_missing"`) < 2 || strings.Count(r.out, `"outcome":"failed"`) < 2 {
 		t.Errorf("a missing directory: exit %d\n%s%s", r.code, r.out, r.err)
 	}
 	if err := os.Rename(aside, w.project); err != nil {
