@@ -44,15 +44,11 @@ type Pane struct {
 	PID      int       `json:"pid"` // its root process; 0 for a dead pane of a tmux that forgets it
 	Session  string    `json:"session"`
 	Window   int       `json:"window"` // index
-	WindowID string    `json:"window_id"`
-	Active   bool      `json:"active"` // active pane of its window
-	Attached int       `json:"attached"`
 	Dead     bool      `json:"dead"`
 	DeadCode int       `json:"dead_code"`        // exit status; -1 when tmux does not say
 	DeadAt   time.Time `json:"dead_at,omitzero"` // zero before 3.3 and for a live pane
 	Width    int       `json:"width"`
 	Height   int       `json:"height"`
-	Alt      bool      `json:"alt"`            // on the alternate screen
 	Activity time.Time `json:"activity"`       // last output in its window, 1 s resolution
 	Command  string    `json:"command"`        // foreground command, untrusted
 	Title    string    `json:"title"`          // untrusted

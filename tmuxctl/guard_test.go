@@ -117,7 +117,7 @@ func TestSwap(t *testing.T) {
 		t.Fatal(err)
 	}
 	pa, pb := f.pane(a.Pane), f.pane(b.Pane)
-	if pa.Session != "_rig-op1" || pb.Session != "dev-impl@shop" || pa.PID != a.PID || pb.PID != b.PID || pa.Seat != ga.Seat || !pb.Active {
+	if pa.Session != "_rig-op1" || pb.Session != "dev-impl@shop" || pa.PID != a.PID || pb.PID != b.PID || pa.Seat != ga.Seat || !f.active(b.Pane) {
 		t.Errorf("after the swap: %+v\n%+v", pa, pb)
 	}
 	clients, err := f.Clients(f.ctx)

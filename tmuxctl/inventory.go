@@ -97,7 +97,7 @@ func (m *Mux) readRows(ctx context.Context, more [][]string, flags []string) ([]
 
 // onePerPane keeps one row of a pane that is in several sessions, as it is when an
 // operator groups a session with a seat's or links its window. The oldest session
-// is kept, for the seat's is there first; the clients of all are counted.
+// is kept, for the seat's is there first.
 func onePerPane(rows []Row) []Row {
 	at := make(map[engine.PaneID]int, len(rows))
 	kept := rows[:0]
@@ -108,11 +108,9 @@ func onePerPane(rows []Row) []Row {
 			kept = append(kept, r)
 			continue
 		}
-		attached := kept[i].Attached + r.Attached
 		if sessionAge(r) < sessionAge(kept[i]) {
 			kept[i] = r
 		}
-		kept[i].Attached = attached
 	}
 	return kept
 }

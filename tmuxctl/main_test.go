@@ -220,6 +220,12 @@ func (f *fixture) pane(id engine.PaneID) engine.Pane {
 	return p
 }
 
+// active reports whether a pane is its window's active one.
+func (f *fixture) active(id engine.PaneID) bool {
+	f.t.Helper()
+	return f.tmux("display-message", "-p", "-t", string(id), "#{pane_active}") == "1"
+}
+
 // dead waits until a pane's process has ended with this code.
 func (f *fixture) dead(id engine.PaneID, code int) {
 	f.t.Helper()

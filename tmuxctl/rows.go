@@ -26,15 +26,17 @@ type Row struct {
 // or a path beforehand. A line break in one continues the row on the next line.
 var (
 	fixedFields = []string{
-		"pane_id", "pane_pid", "session_id", "window_index", "window_id",
-		"pane_active", "session_attached", "pane_dead", "pane_dead_status", "pane_dead_signal",
-		"pane_dead_time", "pane_width", "pane_height", "alternate_on", "window_activity",
+		"pane_id", "pane_pid", "session_id", "window_index", "pane_width", "pane_height", "window_activity", "pane_dead",
+		"?pane_dead,#{pane_dead_status}\t#{pane_dead_signal}\t#{pane_dead_time},\t\t", // three, of a pane that is dead
 	}
 	freeFields = []string{
 		"@rig_seat", "@rig_gen", "@rig_op", "session_name", "pane_title", "pane_current_command",
 		"?@rig_seat,,#{pane_current_path}", // a look at /proc that only a pane without a seat is worth
 	}
 )
+
+// fixedValues is how many values the fixed fields give.
+var fixedValues = len(fixedFields) + 2
 
 // rowFormat is the -F text of list-panes for one call.
 func rowFormat(nonce string) string { return fieldFormat(nonce, fixedFields, freeFields) }
@@ -118,7 +120,7 @@ func parseRows(out, nonce string, caps Caps) (rows []Row, faults []string) {
 
 // parseRow reads one row.
 func parseRow(line, nonce string, caps Caps) (Row, error) {
-	head, tail, err := splitFields(line, nonce, len(fixedFields), len(freeFields))
+	head, tail, err := splitFields(line, nonce, fixedValues, len(freeFields))
 	if err != nil {
 		return Row{}, err
 	}
@@ -128,9 +130,8 @@ func parseRow(line, nonce string, caps Caps) (Row, error) {
 	pid := f.next()
 	r.SessionID = f.next()
 	r.Window = f.number("window_index")
-	r.WindowID = f.next()
-	r.Active = f.flag()
-	r.Attached = f.number("session_attached")
+	r.Width, r.Height = f.number("pane_width"), f.number("pane_height")
+	r.Activity = f.time()
 	r.Dead = f.flag()
 	// A newer tmux (seen: 3.8) forgets the process of a dead pane.
 	if r.PID, err = strconv.Atoi(pid); err != nil && !(r.Dead && pid == "") {
@@ -138,9 +139,6 @@ func parseRow(line, nonce string, caps Caps) (Row, error) {
 	}
 	status, signal := f.next(), f.next()
 	r.DeadAt = f.time()
-	r.Width, r.Height = f.number("pane_width"), f.number("pane_height")
-	r.Alt = f.flag()
-	r.Activity = f.time()
 	if !isID(string(r.ID), "%") {
 		f.fail("pane id", string(r.ID))
 	}

@@ -15,7 +15,7 @@ func rowText(nonce, sep string, fixed, free []string) string {
 
 func sampleFixed(id string) []string {
 	return []string{
-		id, "777", "$3", "0", "@3", "1", "0", "0", "", "", "", "120", "40", "1", "1790000100",
+		id, "777", "$3", "0", "120", "40", "1790000100", "0", "", "", "",
 	}
 }
 
@@ -27,8 +27,8 @@ func TestParseRow(t *testing.T) {
 		t.Fatalf("%d rows, faults %q", len(rows), faults)
 	}
 	r := rows[0]
-	if r.ID != "%5" || r.PID != 777 || r.SessionID != "$3" || r.WindowID != "@3" ||
-		!r.Active || r.Dead || r.DeadCode != -1 || r.Width != 120 || r.Height != 40 || !r.Alt ||
+	if r.ID != "%5" || r.PID != 777 || r.SessionID != "$3" ||
+		r.Dead || r.DeadCode != -1 || r.Width != 120 || r.Height != 40 ||
 		r.Activity.Unix() != 1790000100 || r.Seat != "seat-1" || r.Gen != "2" || r.Op != "op-9" ||
 		r.Session != "dev-impl@shop" || r.Title != "a title" || r.Command != "node" || r.Path != "/home/op/my project" {
 		t.Errorf("wrong row: %+v", r)

@@ -44,7 +44,7 @@ func TestCreateAndInventory(t *testing.T) {
 		if p.Path != "" || p.Title != "✳ build -:- ok | 設計 $x" || p.Session != "dev-impl@shop" || p.Command != "cat" {
 			t.Errorf("path %q title %q session %q command %q", p.Path, p.Title, p.Session, p.Command)
 		}
-		if p.Seat != "seat-dev-impl@shop" || p.Gen != "1" || p.Op != "op-1" || p.PID != ref.PID || p.Width != 80 || p.Height != 24 || p.Dead || !p.Active {
+		if p.Seat != "seat-dev-impl@shop" || p.Gen != "1" || p.Op != "op-1" || p.PID != ref.PID || p.Width != 80 || p.Height != 24 || p.Dead || !f.active(p.ID) {
 			t.Errorf("wrong pane: %+v", p)
 		}
 		f.tmux("set-option", "-pu", "-t", string(ref.Pane), "@rig_seat")
@@ -208,8 +208,8 @@ func TestGroupedSession(t *testing.T) {
 		t.Errorf("session %q", p.Session)
 	}
 	f.attachClient("aaa")
-	if p := f.pane(ref.Pane); p.Attached != 1 || p.Session != "seat" {
-		t.Errorf("attached %d, session %q", p.Attached, p.Session)
+	if p := f.pane(ref.Pane); p.Session != "seat" {
+		t.Errorf("session %q with a client in the other one", p.Session)
 	}
 	if err := f.KillSession(f.ctx, g); err != nil {
 		t.Fatal(err)
@@ -311,7 +311,7 @@ func TestOperatorSplits(t *testing.T) {
 	g, log := f.agent("dev-impl@shop")
 	f.tmux("split-window", "-t", string(g.Pane), "cat", "-")
 	p := f.pane(g.Pane)
-	if p.Active || p.Dead || p.Seat != g.Seat {
+	if f.active(p.ID) || p.Dead || p.Seat != g.Seat {
 		t.Fatalf("wrong pane: %+v", p)
 	}
 	if err := f.Deliver(f.ctx, g, "for the agent", 0); err != nil {
@@ -363,9 +363,9 @@ func TestCosmeticCalls(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	ref, _ := f.create("a")
-	p := f.pane(ref.Pane)
+	window := f.tmux("display-message", "-p", "-t", string(ref.Pane), "#{window_id}")
 	for _, name := range []string{"work;", "-x", "a-:-b", "設計"} {
-		if err := f.RenameWindow(f.ctx, p.WindowID, name); err != nil {
+		if err := f.RenameWindow(f.ctx, window, name); err != nil {
 			t.Fatal(err)
 		}
 		if got := f.tmux("display-message", "-p", "-t", string(ref.Pane), "#{window_name}"); got != name {
@@ -373,17 +373,17 @@ func TestCosmeticCalls(t *testing.T) {
 		}
 	}
 	f.tmux("split-window", "-h", "-t", string(ref.Pane), "cat", "-")
-	if err := f.SelectLayout(f.ctx, p.WindowID, LayoutEvenVertical); err != nil {
+	if err := f.SelectLayout(f.ctx, window, LayoutEvenVertical); err != nil {
 		t.Fatal(err)
 	}
 	if got := f.pane(ref.Pane); got.Width != 80 {
 		t.Errorf("width %d after even-vertical", got.Width)
 	}
 	wantCode(t, f.RenameWindow(f.ctx, "dev", "x"), engine.CodeInvalid)
-	wantCode(t, f.RenameWindow(f.ctx, p.WindowID, "\x1b"), engine.CodeInvalid)
+	wantCode(t, f.RenameWindow(f.ctx, window, "\x1b"), engine.CodeInvalid)
 	wantCode(t, f.RenameWindow(f.ctx, "@999", "x"), engine.CodeTmuxProbeFailed)
-	wantCode(t, f.SelectLayout(f.ctx, p.WindowID, "diagonal"), engine.CodeInvalid)
+	wantCode(t, f.SelectLayout(f.ctx, window, "diagonal"), engine.CodeInvalid)
 	gone, cancel := context.WithCancel(f.ctx)
 	cancel()
-	wantCode(t, f.RenameWindow(gone, p.WindowID, "x"), engine.CodeCancelled)
+	wantCode(t, f.RenameWindow(gone, window, "x"), engine.CodeCancelled)
 }
