@@ -40,6 +40,13 @@ func (o *observer) beside(ctx context.Context, panes func(context.Context) Inven
 		<-early // no look at panes outlives its caller
 		return err
 	}
+	// What the panes will be compared with is read while tmux still writes.
+	for _, b := range o.rec.Bindings {
+		if len(early) > 0 {
+			break
+		}
+		_, _, _ = o.e.glance(b.PanePID) // who needs the answer asks again, and hears the error
+	}
 	o.inv, o.live = <-early, true
 	return nil
 }
