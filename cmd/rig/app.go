@@ -21,7 +21,8 @@ import (
 type appMode int
 
 const (
-	appRead  appMode = iota // plans and queries: nothing is created, nothing written
+	appLook  appMode = iota // a picture: as appRead, but what is wrong with the record is said by the first read of it
+	appRead                 // plans and queries: nothing is created, nothing written
 	appWrite                // applies: the record is opened for writing
 	appWatch                // the console: writing, and tmux through a control client
 )
@@ -64,11 +65,18 @@ func openApp(mode appMode) (*app, error) {
 		setting = a.conf.Tmux.Socket
 	}
 	a.paths.socket = socketPath(setting)
-	if mode == appRead {
+	if mode <= appRead {
 		debug.SetGCPercent(lookGC)
+	}
+	switch mode {
+	case appLook:
 		a.db, err = store.OpenLazily(a.paths.record()) // tmux is asked while it is looked at
-	} else if err = ownHome(a.paths.home, os.Geteuid()); err == nil {
-		a.db, err = store.Open(a.paths.record())
+	case appRead:
+		a.db, err = store.OpenReadOnly(a.paths.record())
+	default:
+		if err = ownHome(a.paths.home, os.Geteuid()); err == nil {
+			a.db, err = store.Open(a.paths.record())
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -83,7 +91,7 @@ func (a *app) wire(mode appMode) error {
 	if err := checkSocket(a.paths.socket, os.Geteuid()); err != nil {
 		return err
 	}
-	if mode != appRead {
+	if mode > appRead {
 		if err := os.MkdirAll(filepath.Dir(a.paths.socket), 0o700); err != nil {
 			return engine.Errorf(engine.CodeUnavailable, "the folder of the tmux socket cannot be made").Wrap(err).WithHint("set RIG_TMUX_SOCKET")
 		}
@@ -102,7 +110,7 @@ func (a *app) wire(mode appMode) error {
 	}
 	procs := runtimes.NewProcesses()
 	logger := slog.New(slog.DiscardHandler)
-	if mode != appRead {
+	if mode > appRead {
 		logger = a.openLog()
 	}
 	files, contexts := runtimes.NewFiles(a.paths.home, a.paths.self, a.paths.seat), packet.Seats{Home: a.paths.home}

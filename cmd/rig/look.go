@@ -36,7 +36,7 @@ func (c *cli) psCmd() *cobra.Command {
 }
 
 func (c *cli) ps(ctx context.Context, f psFlags) error {
-	a, err := openApp(appRead)
+	a, err := openApp(appLook)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (c *cli) seatStatusCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "status <seat>", Short: "Who sits there, since when, from where, and what it does", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := openApp(appRead)
+			a, err := openApp(appLook)
 			if err != nil {
 				return err
 			}

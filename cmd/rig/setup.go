@@ -26,7 +26,8 @@ type setupItem struct {
 	Command string `json:"command,omitempty"` // what does it, when it is a person's
 	Error   string `json:"error,omitempty"`
 
-	do func(ctx context.Context) error
+	do    func(ctx context.Context) error
+	again func() check // nil, or looks once more at what do has brought
 }
 
 func (c *cli) setupCmd() *cobra.Command {
@@ -67,7 +68,16 @@ func runSetup(ctx context.Context, items []setupItem) {
 		it.State = "done"
 		if err := it.do(ctx); err != nil {
 			it.State, it.Error = "failed", err.Error()
+		} else if it.again != nil {
+			it.lookAgain(it.again())
 		}
+	}
+}
+
+// lookAgain believes the check, and not the installer.
+func (it *setupItem) lookAgain(k check) {
+	if it.What = k.Found; k.Status != "green" {
+		it.State, it.Error = "failed", "the command ended well, and this is still so"
 	}
 }
 
@@ -112,9 +122,9 @@ func (c *cli) setupItems(ctx context.Context, root *cobra.Command, install []str
 		return nil, err
 	}
 	items := []setupItem{
-		program("tmux", tmuxCheck(ctx), tmuxInstall(), install),
-		program("claude", clientCheck(ctx, "claude", "RIG_CLAUDE_COMMAND", conf.Claude.Command), []string{"npm", "install", "--global", "@anthropic-ai/claude-code"}, install),
-		program("codex", clientCheck(ctx, "codex", "RIG_CODEX_COMMAND", conf.Codex.Command), []string{"npm", "install", "--global", "@openai/codex"}, install),
+		program("tmux", func() check { return tmuxCheck(ctx) }, tmuxInstall(), install),
+		program("claude", func() check { return clientCheck(ctx, "claude", "RIG_CLAUDE_COMMAND", conf.Claude.Command) }, []string{"npm", "install", "--global", "@anthropic-ai/claude-code"}, install),
+		program("codex", func() check { return clientCheck(ctx, "codex", "RIG_CODEX_COMMAND", conf.Codex.Command) }, []string{"npm", "install", "--global", "@openai/codex"}, install),
 	}
 	for _, k := range terminalChecks(ctx) {
 		it := setupItem{Name: k.Name, State: "there", What: k.Found, Command: k.Hint}
@@ -170,8 +180,9 @@ func repairRecord() error {
 
 // program is an item that is a program of somebody else: shown with the command
 // that installs it, which runs when a person asked for it.
-func program(name string, k check, argv, install []string) setupItem {
-	it := setupItem{Name: name, State: "there", What: k.Found, Command: engine.CommandLine(argv...)}
+func program(name string, look func() check, argv, install []string) setupItem {
+	k := look()
+	it := setupItem{Name: name, State: "there", What: k.Found, Command: engine.CommandLine(argv...), again: look}
 	if k.Status == "green" {
 		return it
 	}

@@ -242,7 +242,7 @@ func (w *world) note(args []string, r result, err error, late, limited bool) {
 		w.problems = append(w.problems, fmt.Sprintf("exit %d: %s", r.code, line))
 	case strings.Contains(r.text, "unknown flag") || strings.Contains(r.text, "unknown command"):
 		w.problems = append(w.problems, "the suite says what rig does not know: "+line)
-	case strings.Contains(r.text, "fault of the program"):
+	case strings.Contains(r.text, "fault of the program"), r.doc.Code == "internal":
 		w.problems = append(w.problems, "blames itself: "+line)
 	}
 }
