@@ -44,6 +44,25 @@ func TestASwapIsUndoneWithoutTheSuccessor(t *testing.T) {
 	}
 }
 
+// TestASwapIsUndoneOfADeadSuccessor: its process ended between the swap and its undo, and tmux keeps the pane.
+func TestASwapIsUndoneOfADeadSuccessor(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+	defer b.close(t)
+	b.run(t, upRequest())
+	before := b.world(t)
+	op := b.crash(t, handoverRequest("dev.m0", "fresh"), "rebind")
+	successor := b.paneOf(t, "2")
+	successor.Dead = true
+	b.mux.Put(successor)
+	if rec := b.run(t, request(engine.VerbRollback, op, struct{}{})); !rec.OK {
+		t.Errorf("%+v", rec)
+	}
+	if after := b.world(t); after != before {
+		t.Errorf("the world differs:\n%s\n---\n%s", before, after)
+	}
+}
+
 // crash2 is crash in a second process.
 func (b *bench) crash2(tb testing.TB, req engine.Request, step string) string {
 	tb.Helper()

@@ -201,7 +201,8 @@ func (r *run) awaitArrival(ctx context.Context, s Step, seat Seat, l *launched, 
 	}
 }
 
-// swapGuards names both panes of a handover for tmux's own check.
+// swapGuards names both panes of a handover for tmux's own check. Neither has to live: to
+// take a swap back is to put the panes where they were.
 func (r *run) swapGuards(ctx context.Context, s Step) (incumbent, successor Guard, inv Inventory, err error) {
 	b, inv, _, err := r.boundPane(ctx, s.Args["seat_id"])
 	if err == nil && inv.Server == Unknown {
@@ -213,7 +214,7 @@ func (r *run) swapGuards(ctx context.Context, s Step) (incumbent, successor Guar
 	incumbent = Guard{Pane: b.Pane, Epoch: b.Epoch, Seat: b.SeatID, Gen: s.Args["generation"], DeadOK: true}
 	for _, p := range inv.Panes {
 		if p.Op == r.plan.ID && p.Seat == b.SeatID && p.Gen != s.Args["generation"] {
-			successor = Guard{Pane: p.ID, Epoch: inv.Epoch, Seat: p.Seat, Gen: p.Gen, Op: r.plan.ID, PID: p.PID}
+			successor = Guard{Pane: p.ID, Epoch: inv.Epoch, Seat: p.Seat, Gen: p.Gen, Op: r.plan.ID, PID: p.PID, DeadOK: true}
 		}
 	}
 	if successor.Pane == "" {

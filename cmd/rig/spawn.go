@@ -42,7 +42,8 @@ func (s spawner) Spawn(_ context.Context, t engine.Ticket) error {
 	err = cmd.Start()
 	w.Close()
 	if err != nil {
-		return engine.Errorf(engine.CodeInternal, "the detached process cannot be started").Wrap(err).WithHint("`rig doctor`")
+		why := engine.AsError(err) // a full process table, most of all
+		return engine.Errorf(why.Code, "the detached process cannot be started: %s", why.Msg).Wrap(err).WithHint("%s", why.Hint)
 	}
 	go func() { _ = cmd.Wait() }() // its outcome is on record
 	_, err = io.Copy(io.Discard, r)
