@@ -67,10 +67,10 @@ func planCompact(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	s.blockCompact(ctx, args)
 	s.compactPhases(args, policy.TellNeighbours)
 	if args.AuditOnly {
-		s.change("occupant_lifecycle", string(s.seat.Lifecycle), string(LifecycleActive)+", if its audit passes")
+		s.change("occupant lifecycle", string(s.seat.Lifecycle), string(LifecycleActive)+", if its audit passes")
 		return nil
 	}
-	s.change("occupant_lifecycle", string(s.seat.Lifecycle), string(LifecycleCompacted)+", until its audit passes")
+	s.change("occupant lifecycle", string(s.seat.Lifecycle), string(LifecycleCompacted)+", until its audit passes")
 	s.stays("seat, occupant, generation, binding, native id", "the client's own session, auth and transcript files: nothing of ours writes them")
 	p.Warnings = append(p.Warnings, "what was said before is replaced by the client's own summary; that cannot be undone")
 	return nil
