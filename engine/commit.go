@@ -56,6 +56,9 @@ func commitOccupant(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) 
 	if st.Source != "" {
 		evidence["source_of"] = st.Source
 	}
+	if l.prompted {
+		evidence["context_delivered"] = true
+	}
 	r.settle(SeatReceipt{
 		Seat: s.Seat, Outcome: outcome, Action: "launched", Generation: l.session.Generation,
 		ContextDelivered: l.prompted, Evidence: evidence, Error: r.attentionError(l, outcome),

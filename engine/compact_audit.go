@@ -29,10 +29,7 @@ func commitCompacted(_ context.Context, r *run, s Step, tx Tx) (Evidence, error)
 			return nil, err
 		}
 	}
-	r.settle(SeatReceipt{
-		Seat: s.Seat, Outcome: ContinuityAttention, Action: NotAudited, Generation: seat.Generation, Evidence: ev,
-		Error: Errorf(CodeNotAudited, "%s", NotAudited).On("compact", s.Seat).WithHint("ask it what it works on and who comes next: rig send %s …", s.Seat),
-	})
+	r.settle(compactReceipt(s.Seat, ev, false))
 	return ev, r.event(tx, EventCompacted, seat, s.Seat, ev)
 }
 
@@ -145,21 +142,16 @@ func commitVerdict(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
 	audit := r.saw(s.Seat + "/audit")
 	passed := audit["passed"] == true
 	ev := Evidence{
-		"attempt": r.plan.ID, "passed": passed, "current_work": audit["current_work"], "next_owner": audit["next_owner"],
+		"attempt": r.plan.ID, "generation": seat.Generation, "packet": r.saw(s.Seat + "/packet")["dir"], "passed": passed, "current_work": audit["current_work"], "next_owner": audit["next_owner"],
 		"directive": r.saw(s.Seat + "/restore")["directive"], "acknowledged": r.saw(s.Seat + "/restore")["acknowledged"],
 	}
-	rec := SeatReceipt{Seat: s.Seat, Action: "compacted and audited", Generation: seat.Generation, Binding: BindingUnchanged, Evidence: ev}
 	if passed {
 		seat.Lifecycle = LifecycleActive
 		if err := tx.UpdateSeat(&seat); err != nil {
 			return nil, err
 		}
-	} else {
-		rec.Outcome, rec.Action = ContinuityAttention, NotAudited
-		rec.Error = Errorf(CodeNotAudited, "the audit names %s", lacks(audit)).On("compact", s.Seat).
-			WithHint("a person must brief it: rig attach %s; the packet is %s", s.Seat, r.saw(s.Seat+"/packet").Str("dir"))
 	}
-	r.settle(rec)
+	r.settle(compactReceipt(s.Seat, ev, true))
 	return ev, r.event(tx, EventCompactAudited, seat, s.Seat, ev)
 }
 

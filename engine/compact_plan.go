@@ -67,10 +67,10 @@ func planCompact(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	s.blockCompact(ctx, args)
 	s.compactPhases(args, policy.TellNeighbours)
 	if args.AuditOnly {
-		s.change("occupant_lifecycle", string(s.seat.Lifecycle), string(LifecycleActive)+", if its audit passes")
+		s.change("occupant lifecycle", string(s.seat.Lifecycle), string(LifecycleActive)+", if its audit passes")
 		return nil
 	}
-	s.change("occupant_lifecycle", string(s.seat.Lifecycle), string(LifecycleCompacted)+", until its audit passes")
+	s.change("occupant lifecycle", string(s.seat.Lifecycle), string(LifecycleCompacted)+", until its audit passes")
 	s.stays("seat, occupant, generation, binding, native id", "the client's own session, auth and transcript files: nothing of ours writes them")
 	p.Warnings = append(p.Warnings, "what was said before is replaced by the client's own summary; that cannot be undone")
 	return nil
@@ -124,7 +124,6 @@ func (s *seatPlan) compactPhases(args CompactArgs, tell bool) {
 
 // blockCompact collects every reason why this seat is not compacted now.
 func (s *seatPlan) blockCompact(ctx context.Context, args CompactArgs) {
-	look := "look at it: rig attach " + s.address
 	switch {
 	case s.seat.Runtime != RuntimeClaude:
 		s.block(CodeRuntimeFilter, "a "+string(s.seat.Runtime)+" seat keeps its context by other means; nothing was sent", "only claude-code seats are compacted in place")
@@ -158,7 +157,8 @@ func (s *seatPlan) blockCompact(ctx context.Context, args CompactArgs) {
 	t := target{seat: s.seat, session: s.last, address: s.address, guard: s.w.guard(s.seat), pane: s.at.pane, rt: rt}
 	screen := s.e.screen(ctx, t.pane.ID)
 	probe := t.probe(s.e, screen)
-	if err := mayCompact(t, rt.Activity(ctx, probe), screen); err != nil {
+	act := rt.Activity(ctx, probe)
+	if err := mayCompact(t, act, screen); err != nil {
 		s.p.BlockSeat(s.address, err)
 	}
 	if args.AuditOnly {
@@ -171,8 +171,8 @@ func (s *seatPlan) blockCompact(ctx context.Context, args CompactArgs) {
 		}
 		s.blockNoTranscript(ctx, rt)
 	}
-	if s.last.Startup == StartupAttention {
-		s.block(CodeNeedsInput, look, "its start still waits for a person: %s", s.last.StartupNote)
+	if s.last.Startup == StartupAttention && stillAtStart(s.last, act) {
+		s.block(CodeNeedsInput, "look at it: rig attach "+s.address, "its start still waits for a person: %s", s.last.StartupNote)
 	}
 }
 
@@ -184,7 +184,11 @@ func (s *seatPlan) blockNoTranscript(ctx context.Context, rt Runtime) {
 		return
 	}
 	if path, why := f.Transcript(ctx, s.last, s.seat.Cwd); path == "" {
-		s.block(CodePrepIncomplete, "prompt it first: a conversation that nobody has prompted has nothing to compact",
+		hint := "prompt it first: a conversation that nobody has prompted has nothing to compact"
+		if s.last.Token.Empty() && s.last.Startup == StartupAttention {
+			hint = "`rig seat clear-attention " + s.address + "` records its conversation, which its start could not"
+		}
+		s.block(CodePrepIncomplete, hint,
 			"no restore packet could be written: no transcript: %s", cmp.Or(why, "none was found"))
 	}
 }

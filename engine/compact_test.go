@@ -58,6 +58,40 @@ func TestCompactBlockers(t *testing.T) {
 	}
 }
 
+// A gate that was in the way of the start blocks a compaction for as long as it may still be
+// there: what the client does now says whether it was answered, not the record of its start.
+func TestAnAnsweredGateBlocksNoCompaction(t *testing.T) {
+	w := newWard(t)
+	defer w.close(t)
+	w.edit(t, "dev.m0", func(_ *engine.Seat, s *engine.Session) {
+		s.Startup, s.StartupNote = engine.StartupAttention, "trust_gate: asks whether this folder is trusted"
+	})
+	p, err := w.e.Plan(t.Context(), compactRequest(engine.CompactArgs{}))
+	if err != nil || len(p.Blockers) != 0 {
+		t.Errorf("answered: %v %+v", err, p.Blockers)
+	}
+	w.set(func(p *patient) { p.state = engine.ActivityUnknown })
+	p, err = w.e.Plan(t.Context(), compactRequest(engine.CompactArgs{}))
+	if err != nil || len(p.Blockers) != 2 || !strings.Contains(p.Blockers[1].Message, "trust_gate") {
+		t.Errorf("not known: %v %+v", err, p.Blockers)
+	}
+}
+
+// A start that waited for a person put no conversation on record: the way on is to have it
+// recorded, for prompting alone does not do that.
+func TestACompactionNamesWhatRecordsTheConversation(t *testing.T) {
+	w := newWard(t)
+	defer w.close(t)
+	w.set(func(p *patient) { p.written = "" })
+	w.edit(t, "dev.m0", func(_ *engine.Seat, s *engine.Session) {
+		s.Startup, s.StartupNote, s.Token = engine.StartupAttention, "trust_gate: a gate", engine.ResumeToken{}
+	})
+	p, err := w.e.Plan(t.Context(), compactRequest(engine.CompactArgs{}))
+	if err != nil || len(p.Blockers) != 1 || !strings.Contains(p.Blockers[0].Hint, "`rig seat clear-attention dev-m0@team`") {
+		t.Errorf("%v %+v", err, p.Blockers)
+	}
+}
+
 // An uncertain send is never repeated, a map that does not come stops before
 // /compact, a failed compaction types nothing more.
 func TestCompactFailures(t *testing.T) {

@@ -116,7 +116,7 @@ func (o ownSpec) drift(rig Rig, seat Seat) SpecDrift {
 		}
 	}
 	if d.State, d.Why = DriftSame, "the seat is as written there"; len(d.Fields) > 0 {
-		d.State, d.Why = DriftDiffers, Counted(len(d.Fields), "field")+" of the spec differ"
+		d.State, d.Why = DriftDiffers, Counted(len(d.Fields), "field")+" of the spec "+plural(len(d.Fields), "differs", "differ")
 	}
 	return d
 }

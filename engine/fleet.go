@@ -232,6 +232,7 @@ type AttentionItem struct {
 // Attention classes.
 const (
 	AttnWaiting    = "waiting"             // the client asks a person
+	AttnSuspended  = "suspended"           // the client was stopped (SIGSTOP, Ctrl-Z)
 	AttnGate       = "gate"                // trust, login, update, hook review
 	AttnLimit      = "usage_limit"         // at a usage limit
 	AttnStartup    = "startup"             // a start that needs a person or failed

@@ -115,7 +115,7 @@ func (b *builder) acknowledge(it *AttentionItem) {
 	if !ok || (!a.Until.IsZero() && !a.Until.After(b.in.Now)) {
 		return
 	}
-	if (it.Class == AttnWaiting || it.Class == AttnServer) && it.Since.After(a.At.Add(ackSlack)) {
+	if (it.Class == AttnWaiting || it.Class == AttnSuspended || it.Class == AttnServer) && it.Since.After(a.At.Add(ackSlack)) {
 		return
 	}
 	it.Acked, it.Until = cmp.Or(a.By, "somebody"), a.Until
@@ -184,12 +184,29 @@ func (b *builder) seatAttention(s *SeatView) []AttentionItem {
 		return []AttentionItem{item(AttnGate, code, s.Activity.Why, attach+" and answer it there", 88)}
 	case s.Activity.State == ActivityWaiting && s.Activity.Code == CodeSuspended && s.OpID != "":
 		return nil // what stopped it is an item of its own
+	case s.Activity.State == ActivityWaiting && s.Activity.Code == CodeSuspended:
+		return []AttentionItem{item(AttnSuspended, code, s.Activity.Why, letGoOn(s), 90)}
 	case s.Activity.State == ActivityWaiting:
 		return []AttentionItem{item(AttnWaiting, code, s.Activity.Why, attach+" and answer it there", 90)}
 	case s.Activity.State == ActivityLimit:
 		return []AttentionItem{item(AttnLimit, code, s.Activity.Why, "wait for the reset, or hand the seat over", 50)}
 	}
 	return outcomeAttention(s, item)
+}
+
+// letGoOn says what ends the stop of a client: the line that its reading names. Its pane
+// answers nothing; there, only a shell that may have started it could.
+func letGoOn(s *SeatView) string {
+	_, line, _ := strings.Cut(s.Activity.Why, "`")
+	line, _, ok := strings.Cut(line, "`")
+	if !ok {
+		line = "kill -CONT PID"
+	}
+	remedy := "`" + line + "` in a shell lets it go on"
+	if s.Origin == OriginClaimed {
+		remedy += "; so does `fg` in its pane, where a shell started it"
+	}
+	return remedy
 }
 
 // shared finds seats whose occupants hold one conversation.

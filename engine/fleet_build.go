@@ -19,6 +19,7 @@ type FleetInput struct {
 	Found    []DiscoveredSession // what discoveries saw
 	Activity map[string]Activity
 	Since    map[string]time.Time // when the present activity state was first seen
+	Ended    map[string]time.Time // by session: when a client ended whose pane is gone
 	Usage    map[string]Usage
 	Identity map[string]PaneIdentity
 	Foreign  map[string][]int // living processes outside a seat that have its conversation open
@@ -222,7 +223,7 @@ func (b *builder) place(v *SeatView, s Seat, last Session, had bool) {
 	case at.presence == Absent && comes:
 		v.Life, v.LifeWhy = LifeStarting, fmt.Sprintf("%s; the %s that is under way brings it up", at.why, verb)
 	case at.presence == Absent:
-		v.Life = LifeLost
+		v.Life, v.Since = LifeLost, b.in.Ended[last.ID]
 	case at.dead:
 		v.Life, v.Since = LifeDead, at.pane.DeadAt
 		if at.pane.DeadCode >= 0 {

@@ -104,6 +104,23 @@ func TestADeadPaneShowsItsExitStatus(t *testing.T) {
 	}
 }
 
+// A client that somebody has stopped answers nothing in its pane: the remedy is the line that
+// lets it go on, and in a session that a shell may have started also the shell's own word.
+func TestTheRemedyOfAStopLetsTheClientGoOn(t *testing.T) {
+	for origin, want := range map[engine.Origin]string{
+		engine.OriginLaunched: "`kill -CONT 7` in a shell lets it go on",
+		engine.OriginClaimed:  "`kill -CONT 7` in a shell lets it go on; so does `fg` in its pane, where a shell started it",
+	} {
+		in := bigRecord(1)
+		in.Record.Sessions[0].Origin = origin
+		in.Activity["seat0000"] = engine.Activity{Reading: engine.Reading{State: engine.ActivityWaiting, Code: engine.CodeSuspended, Why: "the client is stopped; `kill -CONT 7` lets it go on"}}
+		f := engine.BuildFleet(in)
+		if len(f.Attention) != 1 || f.Attention[0].Remedy != want {
+			t.Errorf("%s: %+v", origin, f.Attention)
+		}
+	}
+}
+
 // What an operation of ours has stopped waits for that operation: a person who let it
 // go on could set two agents to work in one directory.
 func TestWhatAnOperationStoppedWaitsForNobody(t *testing.T) {
@@ -116,7 +133,7 @@ func TestWhatAnOperationStoppedWaitsForNobody(t *testing.T) {
 		why, gate string
 		attention string
 	}{
-		{"by a person", false, false, engine.ActivityWaiting, stopped.Why, "", engine.AttnWaiting},
+		{"by a person", false, false, engine.ActivityWaiting, stopped.Why, "", engine.AttnSuspended},
 		{"under way", true, false, engine.ActivityBusy, "stopped while the handover is under way", "", ""},
 		{"at a gate", true, false, engine.ActivityBusy, "stopped while the handover is under way", "asks for trust", engine.AttnGate},
 		{"cut off", true, true, engine.ActivityWaiting, "stopped by a handover that was cut off half-way: `rig op show op1`", "asks for trust", engine.AttnUnfinished},

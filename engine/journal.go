@@ -351,6 +351,24 @@ func receiptOf(op Operation) (*Receipt, error) {
 // outcomeRefused marks the receipt of a detached apply that never began.
 const outcomeRefused = "refused"
 
+// seatNamed is the address of a seat that text refers to, the text itself where it refers
+// to something else: as a plan does, what is on record names a seat in one way.
+func seatNamed(r Reader, text, seatID string) string {
+	ref, err := ParseSeatRef(text)
+	if err != nil || seatID == "" {
+		return text
+	}
+	seat, err := r.Seat(seatID)
+	if err != nil {
+		return text
+	}
+	rig, err := r.Rig(seat.RigID)
+	if err != nil || !ref.Matches(rig.Name, seat) {
+		return text
+	}
+	return Address(seat.Pod, seat.Member, rig.Name)
+}
+
 // recordRefusal leaves a refusal of a detached apply on record, so that whoever
 // follows the operation learns of it. It gives back the refusal.
 func (e *Engine) recordRefusal(t Ticket, cause error) error {
@@ -363,9 +381,13 @@ func (e *Engine) recordRefusal(t Ticket, cause error) error {
 		Plan: json.RawMessage("null"), Receipt: mustJSON(rec), Error: er.Error(), Owner: e.d.Procs.Self(t.Request.Operator.Name),
 		Build: e.d.Build, StartedAt: now, EndedAt: now,
 	}
+	op.RigID, op.SeatID = leaseIDs(t.Leases)
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	if err := e.d.Store.Write(ctx, func(tx Tx) error { return tx.InsertOperation(op) }); err != nil {
+	if err := e.d.Store.Write(ctx, func(tx Tx) error {
+		op.Target = seatNamed(tx, op.Target, op.SeatID)
+		return tx.InsertOperation(op)
+	}); err != nil {
 		e.d.Log.Error("record refusal", "op", t.OpID, "err", err)
 	}
 	return er

@@ -277,3 +277,33 @@ func TestALeaseSaysWhatItWasGrantedFor(t *testing.T) {
 		t.Errorf("%v, %d leases seen", err, seen)
 	}
 }
+
+// TestARefusalNamesTheSeat: a detached apply that is refused stands on record under the seat that its plan was about, whichever
+// way that was typed, and is found there; what names no seat stays as it was typed.
+func TestARefusalNamesTheSeat(t *testing.T) {
+	b := newBench(t, t.TempDir(), engine.RuntimeTerminal)
+	defer b.close(t)
+	b.run(t, upRequest())
+	for _, c := range []struct {
+		req    engine.Request
+		target string
+		seat   bool
+	}{
+		{modelRequest("dev.m0", "other"), "dev-m0@team", true},
+		{modelRequest("dev-m0@team", "other"), "dev-m0@team", true},
+		{request(engine.VerbDown, "team", engine.DownArgs{}), "team", false},
+	} {
+		p, err := b.e.Plan(t.Context(), c.req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticket := engine.Ticket{OpID: p.ID, Request: p.Request, Fingerprint: "what was shown is another plan", Leases: p.Leases, Basis: p.Basis}
+		if _, err := b.e.ApplyTicket(t.Context(), ticket, func() {}); engine.CodeOf(err) != engine.CodePlanStale {
+			t.Fatalf("%s: %v", c.req.Target, err)
+		}
+		op, _, err := b.e.Operation(t.Context(), p.ID)
+		if err != nil || op.State != engine.OpFailed || op.Target != c.target || c.seat && op.SeatID == "" || !c.seat && op.RigID == "" {
+			t.Errorf("%s: %v, %+v", c.req.Target, err, op)
+		}
+	}
+}

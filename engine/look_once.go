@@ -59,6 +59,7 @@ func (o *observer) lookOnce(ctx context.Context) *Fleet {
 	}
 	o.inv.Elsewhere = o.e.askElsewhere(ctx, o.rec.Bindings)
 	o.judge(ctx, true)
+	o.readEnds(o.e.d.Clock.Now())
 	f, _ := o.picture()
 	return f
 }

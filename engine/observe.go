@@ -47,6 +47,7 @@ type observer struct {
 	dead      map[string]bool
 	last      *Fleet
 	kept      samples
+	ends      endings
 	tape      *tape     // nil: nothing is recorded
 	snoozed   time.Time // when the next snooze in the last picture ends; zero = none
 	pollEvery time.Duration
@@ -342,7 +343,7 @@ func (o *observer) capture(ctx context.Context, probes []*Probe) {
 func (o *observer) picture() (*Fleet, bool) {
 	now := o.e.d.Clock.Now()
 	f := BuildFleet(FleetInput{
-		Record: o.rec, Inv: o.inv, Live: o.live, Unseen: o.unseen, Socket: o.e.d.Mux.Socket(), Console: o.e.d.Self.Socket, Found: o.found, Activity: o.activity, Since: o.since,
+		Record: o.rec, Inv: o.inv, Live: o.live, Unseen: o.unseen, Socket: o.e.d.Mux.Socket(), Console: o.e.d.Self.Socket, Found: o.found, Activity: o.activity, Since: o.since, Ended: o.ends.at,
 		Usage: o.usage, Identity: o.identity, Foreign: o.foreign, Dead: o.dead, Undoable: o.undoable, Steps: o.steps, Recent: o.recent, Now: now, world: o.world(now),
 	})
 	if o.recErr != nil {

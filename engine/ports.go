@@ -112,6 +112,7 @@ type RunState struct {
 	StartedAt     time.Time `json:"started_at"`
 	Exited        bool      `json:"exited"`
 	ExitCode      int       `json:"exit_code"` // 128+n for a signal
+	ExitedAt      time.Time `json:"exited_at,omitzero"`
 	Error         string    `json:"error,omitempty"`
 }
 

@@ -132,6 +132,8 @@ const (
 	ReasonCodex         = "codex_not_managed_by_claude_compact_in_place"
 	ReasonNotClaude     = "non_claude_runtime"
 	ReasonAwaiting      = "no_sample_since_compaction"
+	ReasonAuthorization = "authorization_required"                    // nothing compacts it without a person's word
+	MissingPacket       = "checkpoint_or_restore_packet_verification" // no restore packet of it was checked yet
 
 	entryCandidate = "candidate_with_caveats"
 	entryBlocked   = "blocked"

@@ -48,7 +48,7 @@ func stuck(s *SeatView) []string {
 
 // compactRequirements stand before every compaction, in this order.
 var compactRequirements = []string{
-	"fresh_context_sample", "checkpoint_or_restore_packet_verification", "explicit_operator_authorization",
+	"fresh_context_sample", MissingPacket, "explicit_operator_authorization",
 	"one_seat_at_a_time_only", "post_compaction_restore_audit",
 }
 
@@ -62,8 +62,8 @@ func (e *CompactEntry) explain(hit, blockers []string) {
 		e.Next = e.unblock(blockers)
 	} else {
 		e.Status = entryCandidate
-		e.Reasons = append(append([]string{}, hit...), "authorization_required")
-		e.Missing = append([]string{"checkpoint_or_restore_packet_verification"}, e.Missing...)
+		e.Reasons = append(append([]string{}, hit...), ReasonAuthorization)
+		e.Missing = append([]string{MissingPacket}, e.Missing...)
 		if e.Window == nil {
 			e.Missing = append(e.Missing, "context_window_size")
 		}

@@ -177,6 +177,7 @@ func (e *Engine) rollback(ctx context.Context, opID string, by closer, progress 
 func (r *run) withdraw(ctx context.Context, list []*unit) (*Receipt, error) {
 	for _, u := range list {
 		if r.unitCommitted(u) {
+			r.recall(u)
 			continue
 		}
 		begun := r.begun(u, StepStarted, StepDone, StepFailed)
@@ -233,6 +234,7 @@ func (e *Engine) finish(ctx context.Context, opID string, by closer, progress fu
 				r.warn("“" + s.Title + "” failed: " + err.Error())
 			}
 		}
+		r.recall(u)
 	}
 	if state == OpDone && !allClean(r.seats) { // as for one that was never cut off
 		state = OpPartial

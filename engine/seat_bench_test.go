@@ -172,7 +172,7 @@ func (b *seatBench) refused(tb testing.TB, req engine.Request) (engine.Code, []e
 }
 
 // edit changes the seat's row and the row of its occupant.
-func (b *seatBench) edit(tb testing.TB, logical string, fn func(seat *engine.Seat, s *engine.Session)) {
+func (b *bench) edit(tb testing.TB, logical string, fn func(seat *engine.Seat, s *engine.Session)) {
 	tb.Helper()
 	view := b.seat(tb, logical)
 	err := b.db.Write(context.Background(), func(tx engine.Tx) error {

@@ -32,7 +32,7 @@ func planSeatClean(ctx context.Context, e *Engine, w *world, p *Plan) error {
 	}
 	p.Detached = len(v.dead) > 0
 	s.cleanPhase(v, "")
-	s.change("open rows", strconv.Itoa(len(v.rows)), "0")
+	s.change("occupants not ended on record", strconv.Itoa(len(v.rows)), "0")
 	s.change("binding", cmp.Or(string(s.binding.Pane), "none"), "")
 	s.stays("name, seat id, role, edges and inbound work of "+s.address, "its history, generations and resume token")
 	return nil
@@ -42,10 +42,10 @@ func planSeatClean(ctx context.Context, e *Engine, w *world, p *Plan) error {
 func (s *seatPlan) blockNothingToClean() {
 	if s.resumable() {
 		s.block(CodeNothingToClean, "it is launchable: `rig launch "+s.w.rigs[s.seat.RigID].Name+" "+s.seat.Logical()+"` brings it back, with its conversation where it has one",
-			"the seat has no binding and no open row")
+			"the seat has no binding, and each of its occupants has ended on record")
 		return
 	}
-	s.block(CodeNothingToClean, "it is launchable: `rig seat launch "+s.address+" --fresh --reason …`", "the seat has no binding and no open row")
+	s.block(CodeNothingToClean, "it is launchable: `rig seat launch "+s.address+" --fresh --reason …`", "the seat has no binding, and each of its occupants has ended on record")
 }
 
 // cleanPhase adds the clearing of what is left of dead occupants.
@@ -57,7 +57,7 @@ func (s *seatPlan) cleanPhase(v vacancy, unit string, needs ...string) {
 			"pane", string(pane.ID), "gen", pane.Gen, "session", pane.Session))
 	}
 	ph.Steps = append(ph.Steps, s.step("cleaned", StepSeatCleaned, EffectCommit,
-		"close "+Counted(len(v.rows), "open row")+", clear the binding, and the event"))
+		"end "+Counted(len(v.rows), "occupant")+" on record, clear the binding, and the event"))
 	s.p.Phases = append(s.p.Phases, ph)
 }
 

@@ -23,7 +23,7 @@ const (
 	CodeClaimedSession  Code = "claimed_session"  // the occupant is the operator's own session
 	CodeSessionNotLive  Code = "session_not_live" // positively nothing runs in the seat
 	CodeSessionLive     Code = "session_live"     // something runs in the seat
-	CodeNothingToClean  Code = "nothing_to_clean" // no binding and no open row
+	CodeNothingToClean  Code = "nothing_to_clean" // no binding, and each occupant has ended on record
 	CodeFreshRequired   Code = "fresh_required"   // a seat launch is always deliberate
 	CodeMissingModel    Code = "missing_model"    // no model was named
 	CodeMissingToken    Code = "missing_token"    // standard input held no token

@@ -121,6 +121,14 @@ func Counted(n int, noun string) string {
 	return itoa(int64(n)) + " " + noun
 }
 
+// plural chooses the form of a word that goes with a number.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
 // Articled is a noun with its article, such as "a launch" or "an undo".
 func Articled(noun string) string {
 	if noun != "" && strings.ContainsRune("aeiou", rune(noun[0])) {

@@ -129,6 +129,7 @@ func (w *Watcher) round(ctx context.Context, panes, all bool) {
 	}
 	changed = w.o.others.read(ctx, w.o) || changed
 	changed = w.o.judge(ctx, all) || changed
+	changed = w.o.readEnds(w.e.d.Clock.Now()) || changed
 	if end := w.o.snoozed; !end.IsZero() && !end.After(w.e.d.Clock.Now()) {
 		changed = true
 	}

@@ -160,7 +160,7 @@ func seatActions() []*action {
 			in: scopeAttention, foot: 22, write: true, disabled: (*Model).whyNoItem, run: (*Model).ack,
 		},
 		{
-			id: "resolve", keys: []string{"r"}, label: "resolve", help: "open the wizard that resolves the item, or go where it is answered", group: groupAct,
+			id: "resolve", keys: []string{"r"}, label: "resolve", help: "open the wizard that resolves the item, go where it is answered, or copy the line that does it", group: groupAct,
 			in: scopeAttention, foot: 12, write: true, disabled: (*Model).whyNoResolve, run: (*Model).resolve,
 		},
 		{

@@ -106,31 +106,38 @@ const lastScreen = "its last screen"
 // below says how large the pane really is and, when something stands in the
 // input box, that. What more there is to say stands behind the seat's name.
 func (m *Model) paneBox(s *engine.SeatView, w, h int, more ...seg) []string {
+	return m.paneBoxUnder(s, w, h, nil, more...)
+}
+
+// paneBoxUnder is paneBox with lines of w-2 cells above the pane. What they say of the
+// seat the frame does not say again.
+func (m *Model) paneBoxUnder(s *engine.SeatView, w, h int, head []string, more ...seg) []string {
 	l := lookOf(s)
 	frame := toneBorder
 	if l.tone == toneNeed || l.tone == toneBad || l.tone == toneLimit {
 		frame = l.tone
 	}
+	rows := h - 2 - len(head)
 	f, ok := m.frames[s.ID]
 	var lines []string
 	note := ""
 	switch {
 	case ok && f.err != "" && s.Pane != "":
-		lines = m.aside(w-2, h-2, toneNeed, "this pane cannot be read: "+f.err)
+		lines = m.aside(w-2, rows, toneNeed, "this pane cannot be read: "+f.err)
 	case ok && s.Pane != "":
-		lines = crop(f.lines, w-2, h-2)
+		lines = crop(f.lines, w-2, rows)
 		note = itoa(f.cols) + "x" + itoa(f.rows)
 		why := clean(s.Activity.Why)
 		if s.Life == engine.LifeLost { // the pane is gone: what is shown is no news of it
 			note, why = lastScreen, clean(s.LifeWhy)
 		}
-		if why != "" {
+		if why != "" && len(head) == 0 {
 			note = cut(why, max(w-8-width(note)-3, 4)) + " " + m.brush.g.dot + " " + note
 		}
 	case s.Pane != "" && m.fleet.Live && s.Life != engine.LifeUnknown && s.Life != engine.LifeLost:
-		lines = m.aside(w-2, h-2, toneDim, "waiting for its screen")
+		lines = m.aside(w-2, rows, toneDim, "waiting for its screen")
 	default:
-		lines = m.aside(w-2, h-2, toneDim, m.noPane(s)...)
+		lines = m.aside(w-2, rows, toneDim, m.noPane(s)...)
 	}
 	if m.fleet.Live && m.fleet.Server.State != engine.Present && ok {
 		note, frame = "as last seen: tmux is "+m.fleet.Server.State.String(), toneUnknown
@@ -142,7 +149,7 @@ func (m *Model) paneBox(s *engine.SeatView, w, h int, more ...seg) []string {
 	if segsWidth(title)+segsWidth(more)+6 <= w {
 		title = append(title, more...)
 	}
-	return m.brush.box(w, h, frame, title, note, lines)
+	return m.brush.box(w, h, frame, title, note, append(head, lines...))
 }
 
 // noPane says why there is nothing to see, and what to press.

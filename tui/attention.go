@@ -83,6 +83,10 @@ var openFlag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 // is, without the flags whose values a person gives. "" = there is none.
 func commandIn(remedy string) string {
 	var cmd string
+	if rest, ok := strings.CutPrefix(remedy, "`kill "); ok { // to a client that was stopped
+		rest, _, _ = strings.Cut(rest, "`")
+		return "kill " + rest
+	}
 	if _, rest, ok := strings.Cut(remedy, "`rig "); ok {
 		rest, _, _ = strings.Cut(rest, "`")
 		cmd = "rig " + rest
@@ -126,6 +130,10 @@ func attentionLook(class string) look {
 	switch class {
 	case engine.AttnWaiting:
 		return look{"▲", "^", "an answer", toneNeed}
+	case engine.AttnSuspended:
+		return look{"▲", "^", "a SIGCONT", toneNeed}
+	case engine.AttnNotAudited:
+		return look{"◆", "+", "an audit", toneNeed}
 	case engine.AttnGate:
 		return look{"◈", "!", "a gate", toneNeed}
 	case engine.AttnLimit:

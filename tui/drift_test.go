@@ -16,7 +16,7 @@ func TestDriftIsToldWhereThereIsOne(t *testing.T) {
 		}
 	}
 	rows := driftFacts(engine.SpecDrift{
-		Spec: "/p/team.yaml", State: engine.DriftDiffers, Why: "1 field of the spec differ",
+		Spec: "/p/team.yaml", State: engine.DriftDiffers, Why: "1 field of the spec differs",
 		Fields: []engine.DriftField{{Field: "model", Seat: "opus\x1b[2J"}},
 	})
 	i := slices.IndexFunc(rows, func(f fact) bool { return f.label == "model" })

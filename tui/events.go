@@ -112,15 +112,21 @@ func (s *eventsScreen) subject(m *Model) subject {
 
 func (s *eventsScreen) panes(*Model) []string { return nil }
 
-func (s *eventsScreen) columns() []column {
+// columns of the audit log for a terminal of w cells. What happened says little without
+// where, so that on a narrow one both are shortened and both stay.
+func (s *eventsScreen) columns(w int) []column {
 	n := len(s.rows)
+	leastKind, leastWhere := 18, 18
+	if w < stackCols {
+		leastKind, leastWhere = 14, 12
+	}
 	kind := widest(10, 28, n, func(i int) string { return s.rows[i].Type })
 	where := widest(8, 30, n, func(i int) string { return eventPlace(s.rows[i]) })
 	by := widest(8, 20, n, func(i int) string { return s.rows[i].Operator })
 	return []column{
 		{head: "TIME", w: 8, most: 15},
-		{head: "EVENT", w: min(kind, 18), most: kind, words: true},
-		{head: "WHERE", w: min(where, 18), most: where, rank: 1, words: true},
+		{head: "EVENT", w: min(kind, leastKind), most: kind, words: true},
+		{head: "WHERE", w: min(where, leastWhere), most: where, rank: 1, words: true},
 		{head: "BY", w: 8, most: by, rank: 3, words: true},
 		{head: "WHAT", w: 14, most: 300, rank: 2},
 	}
@@ -135,7 +141,7 @@ func (s *eventsScreen) view(m *Model, w, h int) []string {
 	case len(s.rows) == 0:
 		return m.nothingMatches(w, h)
 	}
-	t := m.brush.table(s.columns(), w, 1)
+	t := m.brush.table(s.columns(w), w, 1)
 	return append([]string{t.head()}, s.list.lines(h-1, func(i int, on bool) string { return s.line(m, s.rows[i], on, t) })...)
 }
 

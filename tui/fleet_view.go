@@ -50,7 +50,7 @@ func (s *fleetScreen) view(m *Model, w, h int) []string {
 		if r.seat == nil && r.rig != nil {
 			beyond = m.rigBox(r, a.sideW, a.sideH)
 		} else {
-			beyond = m.seatBox(r.seat, a.sideW, a.sideH)
+			beyond = m.needBox(r.seat, a.sideW, a.sideH)
 		}
 	}
 	return m.join(a, lines, recent, beyond)
@@ -61,7 +61,11 @@ func (s *fleetScreen) table(m *Model, a areas) []string {
 		return m.nothingMatches(a.listW, a.listH)
 	}
 	t := m.brush.table(seatColumns(), a.listW, rowIndent)
-	return append([]string{t.head()}, s.list.lines(a.listH-1, func(i int, on bool) string { return m.fleetLine(s, s.rows[i], on, t) })...)
+	lines := append([]string{t.head()}, s.list.lines(a.listH-1, func(i int, on bool) string { return m.fleetLine(s, s.rows[i], on, t) })...)
+	if used := len(s.rows) + 1; used < a.listH && a.shape == shapeSplit && t.f[colNote] == 0 {
+		lines = append(lines[:used], m.needLines(a.listW, a.listH-used)...)
+	}
+	return lines
 }
 
 // nothingMatches says that the filter hides everything, and the way out.
@@ -221,7 +225,10 @@ func (m *Model) gaugeCell(s *engine.SeatView, w int) string {
 // noteCell says what matters most about a seat in a few words.
 func (m *Model) noteCell(s *engine.SeatView) []seg {
 	g := m.brush.g
+	why, waits := m.needSeg(s.ID)
 	switch {
+	case waits && (s.OpID == "" || s.Gate != nil) && s.Life != engine.LifeDead && s.Life != engine.LifeLost:
+		return []seg{why}
 	case s.OpID != "":
 		return []seg{{toneStart, lookStarting.mark(g) + " " + string(s.OpVerb) + " is running"}}
 	case s.Activity.Draft != "":

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -25,11 +26,24 @@ func (m *Model) openHelp() tea.Cmd {
 	for _, a := range m.reg.in(in) {
 		items = append(items, m.actionItem(a))
 	}
+	items = byGroup(items)
 	for _, l := range seatLooks() {
 		items = append(items, pickItem{group: "What the shapes mean", text: l.word, key: l.mark(m.brush.g), note: lookHelp(l)})
 	}
 	m.push(newPicker("Help "+m.brush.g.dot+" type to search", true, items))
 	return nil
+}
+
+// byGroup puts items under one heading each, in the order in which those first come.
+func byGroup(items []pickItem) []pickItem {
+	order := map[string]int{}
+	for _, it := range items {
+		if _, known := order[it.group]; !known {
+			order[it.group] = len(order)
+		}
+	}
+	slices.SortStableFunc(items, func(a, b pickItem) int { return order[a.group] - order[b.group] })
+	return items
 }
 
 // openPalette lists commands, screens, rigs and seats by name.

@@ -28,6 +28,7 @@ type Model struct {
 	operator engine.Operator
 	fleet    *engine.Fleet // nil before the first picture
 	seats    map[string]*engine.SeatView
+	waits    map[string]*engine.AttentionItem // what each seat waits for a person with, heaviest, unseen
 	streams  streams
 	frames   map[string]frameOf
 	focus    focus
@@ -253,6 +254,7 @@ func (m *Model) setFleet(f *engine.Fleet) tea.Cmd {
 	for _, s := range f.Seats() {
 		m.seats[s.ID] = s
 	}
+	m.waits = firstWaits(f)
 	for id := range m.marks {
 		if m.seats[id] == nil {
 			delete(m.marks, id)

@@ -83,7 +83,8 @@ func (s source) String(i int) string { return s[i].text }
 func (s source) Len() int            { return len(s) }
 
 // rank orders what fits a search: names that hold it as typed, names that hold
-// its letters in order, then descriptions that hold its words.
+// its letters in order, then descriptions that hold its words, also those of why an
+// item cannot be chosen.
 func rank(all []pickItem, q string) []pickItem {
 	var out []pickItem
 	taken := map[int]bool{}
@@ -107,7 +108,7 @@ func rank(all []pickItem, q string) []pickItem {
 		add(hit.Index)
 	}
 	for i, it := range all {
-		if matches(q, it.text, it.note, it.key) {
+		if matches(q, it.text, it.note, it.key, it.why) {
 			add(i)
 		}
 	}

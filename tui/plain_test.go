@@ -69,7 +69,7 @@ func TestPlainSaysWhatIsNotKnown(t *testing.T) {
 func TestPlainWizardAsksShowsAndApplies(t *testing.T) {
 	c := tuitest.New(tuitest.Fleet(7))
 	out := plainly(t, c, options(), "down shop", "", "yes", "", "enough for today", "shop")
-	for _, want := range []string{"Rig: shop", "Snapshot?", "Offered: yes", "Delete?", "Drop work?", "Reason?", "down shop", "end its process", "in a shell: rig down shop", "Type shop to apply", "done: dev-impl@shop: end its process", "operation op-001"} {
+	for _, want := range []string{"Rig: shop", "Snapshot?", "Offered: yes", "Delete?", "Drop work?", "Reason?", "down shop", "end its process", "in a shell: rig down shop", `Type "shop" to apply`, "done: dev-impl@shop: end its process", "operation op-001"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not said:\n%s", want, out)
 		}

@@ -242,10 +242,10 @@ func (p *plain) propose(w *wizard) {
 		word = "yes"
 	}
 	if blocked == 0 {
-		p.say("Type %s to apply this; anything else leaves it.", word)
+		p.say("Type \"%s\" to apply this; anything else leaves it.", word)
 	}
 	if canForce {
-		p.say("Type over the guard to plan it for what is protected too; that is asked about again.")
+		p.say("Type \"over the guard\" to plan it for what is protected too; that is asked about again.")
 	}
 	line, ok := p.read()
 	switch {

@@ -73,6 +73,9 @@ func (s *pressureScreen) whyLines(m *Model, seat *engine.SeatView, w int) []stri
 	words := func(codes []string) string {
 		var out []string
 		for _, c := range codes {
+			if c == engine.ReasonAuthorization && policyActs(seat) {
+				continue // who acts without a person stands below
+			}
 			out = append(out, codeWords(c))
 		}
 		return joinWords(", ", out...)

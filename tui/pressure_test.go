@@ -156,6 +156,49 @@ func TestSparkShowsShape(t *testing.T) {
 	}
 }
 
+// A use that does not move is called steady: drawn, it would look like no samples at all.
+func TestASteadyTrendIsSaid(t *testing.T) {
+	t.Parallel()
+	d := drive(t, tuitest.Near(7), options())
+	seat := d.m.fleet.Seats()[0]
+	e := &engine.CompactEntry{}
+	for i := range 6 {
+		e.Trend = append(e.Trend, engine.TrendPoint{At: tuitest.Start().Add(time.Duration(i) * time.Minute), Tokens: 150_000})
+	}
+	if got := d.m.trendCell(e, seat, 8); got != "steady" {
+		t.Errorf("drawn as %q", got)
+	}
+	e.Trend[5].Tokens += seat.Usage.Window / trendLeast
+	if got := d.m.trendCell(e, seat, 8); got != "▁▁▁▁▁▁▁█" {
+		t.Errorf("drawn as %q", got)
+	}
+	if got := d.m.trendCell(&engine.CompactEntry{}, seat, 8); got != "" {
+		t.Errorf("without samples %q", got)
+	}
+}
+
+// The words of the plan say what is to be done, and who acts; only a seat that no policy
+// compacts waits for a person's word.
+func TestPressureSaysWhoseWordItTakes(t *testing.T) {
+	t.Parallel()
+	for managed, want := range map[bool]string{
+		false: "above percent threshold, needs your word",
+		true:  "the rig's policy compacts it without you",
+	} {
+		f := tuitest.Near(7)
+		for _, s := range f.Seats() {
+			s.Compaction = engine.SeatCompaction{Managed: managed, AtPercent: 85}
+		}
+		d := drive(t, f, options())
+		d.size(200, 50)
+		d.keys("3")
+		d.has(want, "a checked restore packet: a compaction writes one first")
+		if text := d.text(); strings.Contains(text, "authorization") || managed && strings.Contains(text, "threshold, needs your word") {
+			t.Errorf("managed %v:\n%s", managed, text)
+		}
+	}
+}
+
 // A wizard on marked seats compacts them one after the other, the fullest first.
 func TestMarkedSeatsAreCompactedOneAfterTheOther(t *testing.T) {
 	t.Parallel()

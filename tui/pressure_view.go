@@ -153,12 +153,20 @@ func tokensOf(u engine.Usage) string {
 	return tokenWord(u.Tokens)
 }
 
+// steadyWord stands for a trend that nowhere leaves the bottom line, which drawn would
+// look like one without samples.
+const steadyWord = "steady"
+
 // trendCell draws the samples over time in w cells.
 func (m *Model) trendCell(e *engine.CompactEntry, seat *engine.SeatView, w int) string {
 	if e == nil {
 		return ""
 	}
-	return m.brush.spark(e.Trend, seat.Usage.Window/trendLeast, w)
+	line := m.brush.spark(e.Trend, seat.Usage.Window/trendLeast, w)
+	if lowest := string([]rune(m.brush.g.spark)[:1]); line != "" && strings.Trim(line, lowest) == "" {
+		return cut(steadyWord, w)
+	}
+	return line
 }
 
 // trendLeast is the part of a window, a twentieth, under which growth is not drawn
@@ -290,6 +298,10 @@ func codeWords(code string) string {
 		return "below the threshold"
 	case engine.ReasonNotClaude:
 		return "not a claude seat"
+	case engine.ReasonAuthorization:
+		return "needs your word"
+	case engine.MissingPacket:
+		return "a checked restore packet: a compaction writes one first"
 	}
 	return clean(strings.ReplaceAll(code, "_", " "))
 }

@@ -91,6 +91,27 @@ func TestHelpIsReadWhole(t *testing.T) {
 	}
 }
 
+// The help has each heading once, and is searched for all that it says: also for why a key
+// does nothing here.
+func TestHelpIsSearchedForWhatItSays(t *testing.T) {
+	t.Parallel()
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys("g", "j", "j", "j", "j", "?") // a codex seat
+	p, ok := d.m.top().(*picker)
+	if !ok {
+		t.Fatal("no list")
+	}
+	seen, last := map[string]bool{}, ""
+	for _, it := range p.all {
+		if it.group != last && seen[it.group] {
+			t.Errorf("%q is a heading twice", it.group)
+		}
+		seen[it.group], last = true, it.group
+	}
+	d.keys("c", "o", "d", "e", "x")
+	d.has("Compact", "a codex seat is not compacted in place")
+}
+
 // Esc in the journal of an operation goes back to the list, not to another screen,
 // and Enter on a step opens all of it.
 func TestJournalGoesOneLevelAtATime(t *testing.T) {

@@ -91,6 +91,7 @@ func TestCopyOfARemedyIsACommand(t *testing.T) {
 		"rig compact dev-qa@shop --audit":           "rig compact dev-qa@shop --audit",
 		"rig doctor":                                "rig doctor",
 		"wait for the reset, or hand the seat over": "",
+		"`kill -CONT 7` in a shell lets it go on; so does `fg` in its pane": "kill -CONT 7",
 		"": "",
 	} {
 		if got := commandIn(remedy); got != want {

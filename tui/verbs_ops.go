@@ -103,15 +103,30 @@ func (m *Model) whyNoResolve() string {
 		}
 		return ""
 	}
+	if shellLine(it) != "" {
+		return ""
+	}
 	if m.seats[it.SeatID] != nil {
 		return m.whyNoJump()
 	}
 	return "no wizard does that: " + clean(it.Remedy)
 }
 
+// shellLine is what resolves an item in a shell alone, "" for an item that something here
+// resolves: a client that was stopped answers nothing in its pane.
+func shellLine(it *engine.AttentionItem) string {
+	if it.Class == engine.AttnSuspended {
+		return commandIn(it.Remedy)
+	}
+	return ""
+}
+
 // resolve opens the wizard that resolves the item under the cursor; what is
-// answered in a pane is gone to.
+// answered in a pane is gone to, and what is done in a shell is copied.
 func (m *Model) resolve() tea.Cmd {
+	if shellLine(m.here().item) != "" {
+		return m.copySubject()
+	}
 	if def := m.resolver(m.here().item); def != nil {
 		return m.openWizard(*def)
 	}
@@ -122,6 +137,9 @@ func (m *Model) resolve() tea.Cmd {
 func (m *Model) resolveWord(it *engine.AttentionItem) string {
 	if def := m.resolver(it); def != nil {
 		return "opens the wizard: " + lowerFirst(def.title)
+	}
+	if line := shellLine(it); line != "" {
+		return "copies " + line + ", to be run in a shell"
 	}
 	if m.seats[it.SeatID] != nil {
 		return "goes into its pane, where it is answered"
@@ -159,6 +177,8 @@ func (m *Model) resolver(it *engine.AttentionItem) *wizardDef {
 		d = stopDef()
 	case engine.AttnIdentity:
 		d = clearDef()
+	case engine.AttnNotAudited:
+		d = compactDef()
 	case engine.AttnOutcome:
 		if d = clearDef(); seat != nil && whyOccupied(seat) == "" {
 			d = restoreDef()

@@ -61,6 +61,7 @@ func TestAttentionOpensTheWizardOfItsRemedy(t *testing.T) {
 	want := map[string]engine.Verb{
 		engine.AttnDead: engine.VerbSeatClean, engine.AttnLost: engine.VerbRestore, engine.AttnLimit: engine.VerbHandover,
 		engine.AttnShared: engine.VerbSeatStop, engine.AttnIdentity: engine.VerbClearAttention,
+		engine.AttnNotAudited: engine.VerbCompact, engine.AttnSuspended: "",
 		engine.AttnWaiting: "", engine.AttnGate: "", engine.AttnStartup: "", engine.AttnServer: "",
 	}
 	seat := d.m.fleet.Seats()[0]
@@ -79,6 +80,39 @@ func TestAttentionOpensTheWizardOfItsRemedy(t *testing.T) {
 		if def := d.m.resolver(&engine.AttentionItem{Class: engine.AttnOutcome, SeatID: seat.ID}); def == nil || def.verb != c.want {
 			t.Errorf("an outcome of a seat that is %s opens %+v", c.life, def)
 		}
+	}
+}
+
+// What a stopped client needs is a line in a shell: the key copies it, as its pane answers
+// nothing. A compaction that was not audited opens the audit alone.
+func TestTheKeyLeadsToWhatHelps(t *testing.T) {
+	f := tuitest.Fleet(7)
+	seat := f.Seats()[0]
+	stopped := engine.AttentionItem{
+		Key: "s", Class: engine.AttnSuspended, Seat: seat.Address, SeatID: seat.ID, Weight: 99, Reason: "the client is stopped",
+		Remedy: "`kill -CONT 7` in a shell lets it go on",
+	}
+	f.Attention = append([]engine.AttentionItem{stopped}, f.Attention...)
+	d := drive(t, f, options())
+	d.keys("2", "r")
+	if got := strings.Join(d.copied, "|"); got != "kill -CONT 7" || !strings.Contains(d.text(), "r copies kill -CONT 7, to be run in a shell") {
+		t.Errorf("copied %q\n%s", got, d.text())
+	}
+
+	f = tuitest.Fleet(7)
+	seat = f.Seats()[0]
+	seat.Compaction.Verdict = engine.NotAudited
+	f.Attention = []engine.AttentionItem{{
+		Key: "a", Class: engine.AttnNotAudited, Seat: seat.Address, SeatID: seat.ID, Reason: engine.NotAudited, Remedy: "rig compact " + seat.Address + " --audit",
+	}}
+	d = drive(t, f, options())
+	d.keys("2")
+	if text := d.text(); strings.Contains(text, "not_audited") || !strings.Contains(text, "opens the wizard: compact a seat") {
+		t.Errorf("\n%s", text)
+	}
+	d.keys("r")
+	if w := d.m.wizard(); w == nil || w.def.verb != engine.VerbCompact || !w.answers().yes("audit") {
+		t.Errorf("opens\n%s", d.text())
 	}
 }
 

@@ -236,7 +236,7 @@ func (m *Model) whyNotArmed() string {
 	case !w.open.ready:
 		return "a moment: keys do not count yet"
 	case w.nameNeeded() != "" && w.name.text() != w.nameNeeded():
-		return "type " + w.nameNeeded() + " first"
+		return typed(w.nameNeeded()) + " first"
 	case w.nameNeeded() != "" && !w.pause.ready:
 		return "a moment: text was still coming in"
 	}

@@ -267,6 +267,9 @@ func (w *wizard) question(m *Model, cols int) []string {
 	return append(m.brush.fill(append(out, w.answerLine(m, cols)), cols, confirmRows-1), m.brush.blank(cols, 1)...)
 }
 
+// typed asks for a name, which quotes set off from what asks for it.
+func typed(name string) string { return "type \"" + name + "\"" }
+
 // answerLine is where the last question is answered.
 func (w *wizard) answerLine(m *Model, cols int) string {
 	back := seg{toneDim, "   " + m.reg.hint("wizard-back") + " goes back"}
@@ -277,10 +280,16 @@ func (w *wizard) answerLine(m *Model, cols int) string {
 	if name == "" {
 		return m.brush.line(cols, false, seg{toneAccent, m.reg.hint("confirm")}, seg{toneText, " applies the plan"}, back)
 	}
-	label := "type " + cutMiddle(name, max(cols-width("type : ")-8, 4)) + ": " // the whole name stands above
+	label := typed(name) + " to apply: "
+	if width(label)+width(name)+6 > cols { // the whole name stands above
+		label = typed(cutMiddle(name, max(cols-width(typed("")+": ")-8, 4))) + ": "
+	}
 	field := min(width(name)+6, max(cols-width(label), 4))
 	rest := max(cols-width(label)-field, 0)
 	hint := []seg{back}
+	if width(back.text) > rest { // the footer names the key too
+		hint = nil
+	}
 	if w.name.text() == name && w.pause.ready && w.open.ready {
 		hint = []seg{{toneAccent, "  " + m.reg.hint("confirm-name")}, {toneText, " applies the plan"}}
 	}

@@ -77,7 +77,7 @@ func wordsAsked(cmd *cobra.Command, words []string, err error) error {
 	got := "nothing was given"
 	switch {
 	case len(words) > 0 && cmd.Annotations[secretWords] != "":
-		got = engine.Counted(len(words), "word") + " were given, and are not repeated here"
+		got = engine.Counted(len(words), "word") + " given, not repeated here"
 	case len(words) > 0:
 		got = "given was " + engine.CommandLine(words...)
 	}

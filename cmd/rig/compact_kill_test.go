@@ -32,7 +32,7 @@ func TestCompactionKilledAtEveryStep(t *testing.T) {
 				if committed {
 					verb = "finish"
 				}
-				if out := w.run("op", verb, id); !strings.Contains(out.out+out.err, id) {
+				if out := w.run("op", verb, id); !strings.Contains(out.out+out.err, id) || committed && !strings.Contains(out.out, "dev-impl@ki  compacted and audited") {
 					t.Fatalf("op %s: exit %d %s%s", verb, out.code, out.out, out.err)
 				}
 				w.must("wait", "dev.impl", "--until", "idle")

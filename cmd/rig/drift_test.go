@@ -30,7 +30,7 @@ func TestSpecDriftIsShownPerSeat(t *testing.T) {
 		}
 	}
 	w.must("seat", "set-model", "dev.a", "--model", "opus", "--reason", "r")
-	if d := drift("dev.a"); d.State != engine.DriftDiffers || len(d.Fields) != 1 || d.Fields[0] != (engine.DriftField{Field: "model", Spec: "", Seat: "opus"}) {
+	if d := drift("dev.a"); d.State != engine.DriftDiffers || len(d.Fields) != 1 || d.Why != "1 field of the spec differs" || d.Fields[0] != (engine.DriftField{Field: "model", Spec: "", Seat: "opus"}) {
 		t.Errorf("after set-model: %+v", d)
 	}
 	if r := w.run("seat", "status", "dev.a"); !strings.Contains(r.out, "model: nothing in the spec, opus in the seat") {

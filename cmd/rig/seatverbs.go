@@ -47,8 +47,8 @@ func (c *cli) seatStopCmd() *cobra.Command {
 
 func (c *cli) seatCleanCmd() *cobra.Command {
 	return c.seatVerb(&cobra.Command{
-		Use: "clean <seat>", Short: "Return a dead seat to launchable: close its open rows, clear its binding",
-		Long: "Every open row of the seat and its binding are probed; one that runs, or that cannot be told, refuses.\n" +
+		Use: "clean <seat>", Short: "Return a dead seat to launchable: end its occupants on record, clear its binding",
+		Long: "Every occupant that has not ended on record is probed, and the binding; one that runs, or that cannot be told, refuses.\n" +
 			"A dead pane that tmux has kept is ended.",
 	}, &mutation{}, true, engine.VerbSeatClean, noArgs)
 }

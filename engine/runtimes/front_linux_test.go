@@ -52,7 +52,7 @@ func TestClientThatEndsAtOnce(t *testing.T) {
 		name := fmt.Sprintf("e%d", i)
 		s.seat(name, nil, "/bin/sh", "-c", "exit 7")
 		until(t, "its end", func() bool { return s.state(name).Exited })
-		if st := s.state(name); st.ExitCode != 7 || st.PID == 0 {
+		if st := s.state(name); st.ExitCode != 7 || st.PID == 0 || st.ExitedAt.Before(st.StartedAt) {
 			t.Errorf("%+v", st)
 		}
 	}

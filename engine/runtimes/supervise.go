@@ -241,7 +241,7 @@ func (s *supervisor) ended(c childChange) int {
 		code = c.status.ExitStatus()
 		how = fmt.Sprintf("client ended with code %d", code)
 	}
-	s.state.Exited, s.state.ExitCode = true, code
+	s.state.Exited, s.state.ExitCode, s.state.ExitedAt = true, code, time.Now().UTC()
 	s.save()
 	if !s.hungUp {
 		s.tty.takeBack(code >= exitSignalBase)

@@ -106,8 +106,13 @@ var mutants = []mutant{
 	},
 	{
 		"a rollback leaves what committed", "engine/recover.go",
-		"\t\tif r.unitCommitted(u) {\n\t\t\tcontinue\n\t\t}", "",
+		"\t\tif r.unitCommitted(u) {\n\t\t\tr.recall(u)\n\t\t\tcontinue\n\t\t}", "",
 		engineTests, "TestRollbackLeavesWhatCommitted",
+	},
+	{
+		"a finish says what had become of those who committed", "engine/recover.go",
+		"\t\tr.recall(u)\n\t}\n\tif state", "\t}\n\tif state",
+		engineTests, "TestAFinishNames",
 	},
 	{
 		"a step that has an undo is undone", "engine/steptable.go",
