@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rig/engine"
+	"rig/engine/enginetest"
 )
 
 // paneOf is the pane that carries a generation.
@@ -60,6 +61,28 @@ func TestASwapIsUndoneOfADeadSuccessor(t *testing.T) {
 	}
 	if after := b.world(t); after != before {
 		t.Errorf("the world differs:\n%s\n---\n%s", before, after)
+	}
+}
+
+// TestAReleaseIsTakenBackOfWhoeverIsLeft: the client that was released ends between the release and its undo. A dead pane
+// is the seat's again; where none is left there is nothing to tag.
+func TestAReleaseIsTakenBackOfWhoeverIsLeft(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(m *enginetest.Mux, p engine.Pane){
+		"dead": func(m *enginetest.Mux, p engine.Pane) { p.Dead = true; m.Put(p) },
+		"gone": func(m *enginetest.Mux, p engine.Pane) { m.Drop(p.ID) },
+	} {
+		b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+		b.run(t, upRequest())
+		b.edit(t, "dev.m0", func(_ *engine.Seat, s *engine.Session) { s.Origin = engine.OriginClaimed })
+		before := b.seat(t, "dev.m0")
+		op := b.crash(t, request(engine.VerbRelease, "dev.m0", struct{}{}), before.Address+"/vacate")
+		end(b.mux, b.mux.Panes()[0])
+		rec := b.run(t, request(engine.VerbRollback, op, struct{}{}))
+		if panes := b.mux.Panes(); !rec.OK || len(panes) > 0 && panes[0].Seat != before.ID {
+			t.Errorf("%s: %+v, panes %+v", name, rec, panes)
+		}
+		b.close(t)
 	}
 }
 

@@ -123,13 +123,19 @@ func doUntag(ctx context.Context, r *run, s Step) (Evidence, error) {
 	return Evidence{"pane": string(b.Pane), "session": at.pane.Session, "op": at.pane.Op}, r.e.d.Mux.Tag(ctx, g, "", "", "")
 }
 
-// undoUntag puts the tags back.
+// undoUntag puts the tags back, on a dead pane too: that was the seat's. Where none is
+// left, or the tags were never taken off, there is nothing to do.
 func undoUntag(ctx context.Context, r *run, s Step) error {
-	b, _, _, err := r.boundPane(ctx, s.Args["seat_id"])
+	b, inv, _, err := r.boundPane(ctx, s.Args["seat_id"])
 	if err != nil {
 		return err
 	}
-	return r.e.d.Mux.Adopt(ctx, Guard{Pane: b.Pane, Epoch: b.Epoch, PID: b.PanePID}, b.SeatID, s.Args["generation"], r.saw(s.ID).Str("op"))
+	p, there := inv.Pane(b.Pane)
+	gone := inv.Server == Absent || inv.Server == Present && (inv.Epoch != b.Epoch || !there && len(inv.Faults) == 0)
+	if gone || there && p.Seat == b.SeatID {
+		return nil
+	}
+	return r.e.d.Mux.Adopt(ctx, Guard{Pane: b.Pane, Epoch: b.Epoch, PID: p.PID, DeadOK: true}, b.SeatID, s.Args["generation"], r.saw(s.ID).Str("op"))
 }
 
 // commitVacate records that a seat has no occupant.
