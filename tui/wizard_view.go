@@ -267,8 +267,13 @@ func (w *wizard) question(m *Model, cols int) []string {
 	return append(m.brush.fill(append(out, w.answerLine(m, cols)), cols, confirmRows-1), m.brush.blank(cols, 1)...)
 }
 
-// typed asks for a name, which quotes set off from what asks for it.
-func typed(name string) string { return "type \"" + name + "\"" }
+// typed asks for a name; quotes set one of several words off from what asks for it.
+func typed(name string) string {
+	if strings.Contains(name, " ") {
+		name = "\"" + name + "\""
+	}
+	return "type " + name
+}
 
 // answerLine is where the last question is answered.
 func (w *wizard) answerLine(m *Model, cols int) string {
@@ -282,7 +287,7 @@ func (w *wizard) answerLine(m *Model, cols int) string {
 	}
 	label := typed(name) + " to apply: "
 	if width(label)+width(name)+6 > cols { // the whole name stands above
-		label = typed(cutMiddle(name, max(cols-width(typed("")+": ")-8, 4))) + ": "
+		label = typed(cutMiddle(name, max(cols-width(typed(name)+": ")+width(name)-8, 4))) + ": "
 	}
 	field := min(width(name)+6, max(cols-width(label), 4))
 	rest := max(cols-width(label)-field, 0)

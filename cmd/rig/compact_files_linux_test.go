@@ -9,10 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sort"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -55,11 +57,29 @@ func (w *fileWatch) reading(fd int, each func([]byte)) {
 		}
 	}()
 	w.ends = append(w.ends, func() {
+		w.drained(file)
 		if err := file.Close(); err != nil {
 			w.t.Error(err)
 		}
 		<-done
 	})
+}
+
+// drained waits until every event that the kernel holds was taken from it: the reader
+// may not have had its turn since the last one.
+func (w *fileWatch) drained(file *os.File) {
+	raw, err := file.SyscallConn()
+	if err != nil {
+		w.t.Error(err)
+		return
+	}
+	for left, until := 1, time.Now().Add(10*time.Second); left > 0 && err == nil && time.Now().Before(until); runtime.Gosched() {
+		cerr := raw.Control(func(fd uintptr) { left, err = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
+		err = errors.Join(err, cerr)
+	}
+	if err != nil {
+		w.t.Error(err)
+	}
 }
 
 func (w *fileWatch) inotify(dirs []string) {

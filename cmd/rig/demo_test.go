@@ -64,7 +64,7 @@ func demoCompacts(w *world) {
 		{nil, "76%"},
 		{[]string{"C"}, "Compact a seat  dev-lead@demo"},
 		{[]string{"Enter"}, "a apply"},
-		{[]string{"a"}, "type dev-lead@demo:"},
+		{[]string{"a"}, "type dev-lead@demo to apply:"},
 		{[]string{"-l", "dev-lead@demo"}, "Enter applies the plan"},
 		{[]string{"Enter"}, "compacted and audited"},
 	} {
