@@ -173,6 +173,9 @@ func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgre
 			if err == nil && op.State.Ended() {
 				return receiptOf(op)
 			}
+			if err == nil && op.State == OpUnfinished && op.Owner.Left {
+				return receiptOf(op)
+			}
 			if err == nil && op.State == OpUnfinished {
 				return nil, Errorf(CodeOperationUnfinished, "the process that ran the operation has died").
 					On(string(op.Verb), op.Target).
@@ -252,8 +255,8 @@ func (e *Engine) Operations(ctx context.Context, f OperationFilter) ([]Operation
 // pid, or the pid belongs to a process that started at another time. Anything
 // unclear is not proof.
 func (e *Engine) ownerDead(o Owner) bool {
-	if o.PID == 0 {
-		return false
+	if o.Left || o.PID == 0 {
+		return o.Left
 	}
 	if boot := e.d.Procs.Boot(); o.Boot != "" && boot != "" && o.Boot != boot {
 		return true

@@ -195,17 +195,16 @@ func (r *run) undoGuards(ctx context.Context, s Step) (incumbent, successor Guar
 	if inv.Server == Unknown {
 		return incumbent, successor, incumbentPane, Errorf(CodeTmuxProbeFailed, "tmux did not answer").Wrap(inv.Err).WithHint("`rig doctor`")
 	}
+	guard := func(p Pane) Guard {
+		return Guard{Pane: p.ID, Epoch: inv.Epoch, Seat: p.Seat, Gen: p.Gen, PID: p.PID, DeadOK: true, Session: p.Session}
+	}
 	for _, p := range inv.Panes {
-		if p.Seat != s.Args["seat_id"] {
-			continue
+		if p.Seat == s.Args["seat_id"] && p.Gen == s.Args["generation"] {
+			incumbent, incumbentPane = guard(p), p
 		}
-		g := Guard{Pane: p.ID, Epoch: inv.Epoch, Seat: p.Seat, Gen: p.Gen, PID: p.PID, DeadOK: true, Session: p.Session}
-		switch p.Gen {
-		case s.Args["generation"]:
-			incumbent, incumbentPane = g, p
-		case s.Args["successor"]:
-			successor = g
-		}
+	}
+	if p, ok := undoneSuccessor(&inv, s); ok {
+		successor = guard(p)
 	}
 	if incumbent.Pane == "" || successor.Pane == "" && len(inv.Faults) > 0 {
 		err = Errorf(CodeRuntime, "one of the two panes is gone").On("undo", s.Seat).WithHint("`rig seat status %s`", s.Seat)
@@ -334,17 +333,32 @@ func doThaw(ctx context.Context, r *run, s Step) (Evidence, error) {
 	return Evidence{"root": root}, r.e.d.Procs.ContinueTree(ctx, root)
 }
 
+// undoneSuccessor is the pane of the successor that is undone. What an older operation left
+// may have the same generation, which was given anew: the handover's own goes before.
+func undoneSuccessor(inv *Inventory, s Step) (found Pane, ok bool) {
+	for _, p := range inv.Panes {
+		if p.Seat != s.Args["seat_id"] || p.Gen != s.Args["successor"] {
+			continue
+		}
+		if own := p.Op == s.Args["operation"]; own || !ok {
+			found, ok = p, true
+			if own {
+				break
+			}
+		}
+	}
+	return found, ok
+}
+
 // doDiscard ends the undone successor, or releases it where it is the operator's own.
 func doDiscard(ctx context.Context, r *run, s Step) (Evidence, error) {
 	inv := r.e.d.Mux.Inventory(ctx)
-	for _, p := range inv.Panes {
-		if p.Seat == s.Args["seat_id"] && p.Gen == s.Args["successor"] {
-			if s.Args["mode"] == "discovered" {
-				g := Guard{Pane: p.ID, Epoch: inv.Epoch, Seat: p.Seat, Gen: p.Gen, DeadOK: true}
-				return Evidence{"released": p.Session}, r.e.d.Mux.Tag(ctx, g, "", "", "")
-			}
-			return Evidence{"ended": p.Session}, r.e.endFrozen(ctx, &inv, p, s.Seat, r.saw("freeze").Str("session_id"))
+	if p, ok := undoneSuccessor(&inv, s); ok {
+		if s.Args["mode"] == "discovered" {
+			g := Guard{Pane: p.ID, Epoch: inv.Epoch, Seat: p.Seat, Gen: p.Gen, DeadOK: true}
+			return Evidence{"released": p.Session}, r.e.d.Mux.Tag(ctx, g, "", "", "")
 		}
+		return Evidence{"ended": p.Session}, r.e.endFrozen(ctx, &inv, p, s.Seat, r.saw("freeze").Str("session_id"))
 	}
 	// What ignored the end of its pane stands stopped, and nobody would find it again.
 	root, err := r.e.clientOf(r.saw("freeze").Str("session_id"))

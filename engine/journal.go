@@ -52,6 +52,7 @@ type run struct {
 	extra    map[string]any // what a receipt says beside its seats
 	by       closer         // who closes it after its own process died
 	takenUp  bool           // its own process died
+	open     bool           // nobody could tell whether all that failed is undone
 }
 
 type unitFailure struct {
@@ -226,6 +227,10 @@ func (r *run) finish() (*Receipt, error) {
 	}
 	rec.OK, rec.Outcome = clean, string(state)
 	rec.Operation = ReceiptOp{ID: r.op.ID, State: state, Build: r.e.d.Build}
+	if r.open {
+		r.mu.Unlock()
+		return rec, r.leaveOpen(rec)
+	}
 	r.judgeSnapshot(rec)
 	r.judgeRestore(rec)
 	tried := r.judgeHandover(rec)

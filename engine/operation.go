@@ -9,7 +9,7 @@ import (
 type OpState string
 
 // Operation states. Planned exists only for the moment between the row and the
-// first step; Unfinished is derived: started, and its owner is proven dead.
+// first step; Unfinished is derived: started, and its owner is proven dead or has left it.
 const (
 	OpPlanned    OpState = "planned"
 	OpRunning    OpState = "running"
@@ -108,6 +108,7 @@ type Owner struct {
 	Boot     string `json:"boot"`
 	Label    string `json:"label"`          // what a refusal calls the holder
 	Verb     Verb   `json:"verb,omitempty"` // of a lease: what it was granted for; "" in records of older builds
+	Left     bool   `json:"left,omitempty"` // the process may live, and is no longer at it
 }
 
 // Lease gives one operation the right to change a seat or rig.

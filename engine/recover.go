@@ -180,7 +180,7 @@ func (r *run) withdraw(ctx context.Context, list []*unit) (*Receipt, error) {
 			r.recall(u)
 			continue
 		}
-		begun := r.begun(u, StepStarted, StepDone, StepFailed)
+		begun := r.begun(u, StepStarted, StepDone, StepFailed, StepUnknown)
 		r.unwind(ctx, begun)
 		if len(begun) > 0 && begun[0].Seat != "" {
 			r.settle(SeatReceipt{Seat: begun[0].Seat, Binding: BindingUnchanged, Action: "rolled_back"})
@@ -220,7 +220,7 @@ func (e *Engine) finish(ctx context.Context, opID string, by closer, progress fu
 	for _, u := range list {
 		if !r.unitCommitted(u) {
 			state = OpPartial
-			r.unwind(ctx, r.begun(u, StepStarted, StepDone, StepFailed))
+			r.unwind(ctx, r.begun(u, StepStarted, StepDone, StepFailed, StepUnknown))
 			r.skipPending(ctx, u)
 			continue
 		}
@@ -275,7 +275,11 @@ func (r *run) conclude(ctx context.Context, state OpState, event string) (*Recei
 		OK: state != OpPartial && len(r.warnings) == 0, Outcome: string(state), Seats: append([]SeatReceipt{}, r.seats...),
 		Warnings: r.warnings, Operation: ReceiptOp{r.op.ID, state, r.e.d.Build},
 	}
-	op := r.op
+	op, open := r.op, r.open
+	if open {
+		r.mu.Unlock()
+		return rec, r.leaveOpen(rec)
+	}
 	tried := r.judgeHandover(rec)
 	r.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)

@@ -101,7 +101,7 @@ func (r *recovery) unit(u *unit) {
 		case committed && st == StepDone:
 		case committed && r.finish && (st == StepPending || st == StepStarted):
 			ph.Steps = append(ph.Steps, r.step("do/", StepDoRest, s, s.Effect, s.Title))
-		case !committed && r.e.steps[s.Kind].undo != nil && (st == StepStarted || st == StepDone || st == StepFailed):
+		case !committed && r.e.steps[s.Kind].undo != nil && (st == StepStarted || st == StepDone || st == StepFailed || st == StepUnknown):
 			ph.Steps = append(ph.Steps, r.step("undo/", StepUndoBegun, s, EffectOneWay, "undo “"+s.Title+"”"+r.howFar(s.ID)))
 		}
 	}
@@ -149,7 +149,7 @@ func (r *recovery) step(prefix string, kind StepKind, s Step, effect Effect, tit
 // howFar says what a look at the world found of a step that the journal knows as
 // begun.
 func (r *recovery) howFar(id string) string {
-	if r.state[id] != StepStarted {
+	if st := r.state[id]; st != StepStarted && st != StepUnknown {
 		return ""
 	}
 	switch r.probed[id].State {

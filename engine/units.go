@@ -225,6 +225,7 @@ func (r *run) unwind(ctx context.Context, steps []Step) {
 		err := r.e.contain("undo of step "+s.ID, s.Seat, func() error { return x.undo(ctx, r, s) })
 		if err != nil {
 			state = StepUnknown
+			r.untold(err)
 			r.warn("could not undo “" + s.Title + "”: " + err.Error())
 		}
 		if jerr := r.note(ctx, s, state, nil, err); jerr != nil {

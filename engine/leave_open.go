@@ -1,0 +1,79 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// untold notes that nobody could tell whether a step was undone: tmux or the system gave
+// no answer. What that step left may live, so the operation does not end with it. Any
+// other failure is an answer, and stays a warning.
+func (r *run) untold(err error) {
+	if !slices.Contains([]Code{CodeTmuxProbeFailed, CodeUnavailable}, CodeOf(err)) {
+		return
+	}
+	r.mu.Lock()
+	r.open = true
+	r.mu.Unlock()
+}
+
+// leaveOpen puts on record that this process is no longer at the operation, which has not
+// ended: it keeps its leases, reads as unfinished, and whoever rolls it back tries the
+// steps again that could not be undone.
+func (r *run) leaveOpen(rec *Receipt) error {
+	r.mu.Lock()
+	op := r.op
+	r.mu.Unlock()
+	rec.OK, rec.Outcome, rec.Operation.State = false, string(OpUnfinished), OpUnfinished
+	if rec.Error == nil {
+		rec.Error = Errorf(CodeOperationUnfinished, "nobody can tell whether all that it began is undone").On(string(op.Verb), op.Target).
+			WithHint("once `rig doctor` finds tmux well: %s", closes(op.ID, op.Committed))
+	}
+	rec.Warnings = append(rec.Warnings, "the operation stays open and keeps its seats; once `rig doctor` finds tmux well: "+closes(op.ID, op.Committed))
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	err := r.lease.fenced(ctx, func(tx Tx) error {
+		seq, err := tx.AppendEvent(Event{
+			At: r.e.d.Clock.Now(), Type: "operation.left_open", OpID: op.ID, RigID: op.RigID, SeatID: op.SeatID, Operator: op.Operator,
+			Payload: mustJSON(map[string]any{"verb": op.Verb, "target": op.Target, "warnings": rec.Warnings}),
+		})
+		if err != nil {
+			return err
+		}
+		rec.EventSeq = seq
+		op.Receipt, op.Error, op.Owner.Left = mustJSON(rec), rec.Error.Error(), true
+		if err := tx.UpdateOperation(&op); err != nil {
+			return err
+		}
+		return r.lease.leave(tx)
+	})
+	r.lease.let()
+	if err == nil {
+		r.mu.Lock()
+		r.op = op
+		r.mu.Unlock()
+	}
+	r.tell()
+	return err
+}
+
+// leave marks the leases as those of a process that is no longer at it.
+func (l *leases) leave(tx Tx) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, key := range l.keys {
+		held, is, err := lookup(tx.Lease(key))
+		if err != nil {
+			return err
+		}
+		if !is || held.OpID != l.opID || held.Fence != l.fence {
+			continue
+		}
+		held.Owner.Left = true
+		if err := tx.PutLease(held); err != nil {
+			return err
+		}
+	}
+	return nil
+}
