@@ -205,6 +205,7 @@ func recordChecks(ctx context.Context) []check {
 	if k, ok := savedCheck(ctx, a, f); ok {
 		out = append(out, k)
 	}
+	out = append(out, strayChecks(ctx, a)...)
 	ops, err := operationChecks(ctx, a)
 	if err != nil {
 		return append(out, check{"operations", "unknown", err.Error(), hintOf(err)})
@@ -214,6 +215,22 @@ func recordChecks(ctx context.Context) []check {
 		if op.State == engine.OpUnfinished {
 			out = append(out, check{"operation " + op.ID, "red", string(op.Verb) + " of " + op.Target + " was cut off", "rig op show " + op.ID})
 		}
+	}
+	return out
+}
+
+// strayChecks names what operations have left behind in tmux.
+func strayChecks(ctx context.Context, a *app) []check {
+	found, err := a.engine().Strays(ctx)
+	if err != nil {
+		return []check{{"panes", "unknown", err.Error(), hintOf(err)}}
+	}
+	var out []check
+	for _, s := range found {
+		out = append(out, check{
+			"pane " + string(s.Pane), "red", "it has the tags of " + s.Seat + ", and neither a binding nor an operation explains it; it is in session " + s.Session,
+			"look at it, then end it: " + engine.CommandLine("tmux", "-S", a.paths.socket, "kill-pane", "-t", string(s.Pane)),
+		})
 	}
 	return out
 }
