@@ -70,6 +70,8 @@ type RestoreCheckRig struct {
 	Verdict  string             `json:"verdict"`
 	Snapshot SnapshotSelection  `json:"snapshot"`
 	Seats    []RestoreCheckSeat `json:"seats"`
+
+	stopped bool // before its first seat
 }
 
 // RestoreCheckReport is the answer to "could each seat come back if this machine
@@ -192,7 +194,7 @@ func (c *checker) rig(ctx context.Context, rig Rig) {
 	default:
 		add("spec-present", CheckGreen, rig.SpecPath, "file", "", false)
 	}
-	c.preconditions(rig, add)
+	v.stopped = !c.preconditions(rig, add)
 	contexts, err := c.e.startups(ctx, c.w.seatsOf(rig.ID))
 	if err != nil {
 		add("restore-preconditions", CheckUnknown, err.Error(), "record", AsError(err).Hint, false)
@@ -216,23 +218,46 @@ func (c *checker) intended(choice chosenSnapshot, s Seat) bool {
 	return false
 }
 
-// preconditions looks for what would stop a restore before its first seat.
-func (c *checker) preconditions(rig Rig, add func(name string, status CheckStatus, evidence, source, remedy string, safe bool)) {
+// preconditions looks for what would stop a restore before its first seat; false when
+// something does.
+func (c *checker) preconditions(rig Rig, add func(name string, status CheckStatus, evidence, source, remedy string, safe bool)) bool {
 	if _, err := OrderMembers(logicals(c.w.seatsOf(rig.ID)), c.w.edgeSpecs(rig.ID)); err != nil {
 		add("restore-preconditions", CheckRed, AsError(err).Msg, "record", "correct the edges: "+AsError(err).Hint, false)
-		return
+		return false
 	}
-	held, ok := c.w.leases["rig:"+rig.ID]
-	if ok && c.e.ownerDead(held.Owner) {
+	switch op, dead := c.holderOf(rig); {
+	case dead:
+		add("restore-preconditions", CheckRed, string(op.Verb)+" of "+op.Target+" was cut off half-way and holds what it would bring up", "record",
+			"`"+closes(op.ID, op.Committed)+"`", false)
+		return false
+	case op.ID != "":
+		add("restore-preconditions", CheckYellow, string(op.Verb)+" of "+op.Target+" is under way: a restart would cut it off, and what it holds stays down until that is closed", "record",
+			"wait for its end: `rig op show "+op.ID+"`", false)
+	default:
+		add("restore-preconditions", CheckGreen, "the launch order is clear, and nothing holds the rig", "record", "", false)
+	}
+	return true
+}
+
+// holderOf is the operation that holds the rig or one of its seats, as a restore would find
+// it: one whose process is gone before one that is at work. Without an id there is none.
+func (c *checker) holderOf(rig Rig) (found Operation, dead bool) {
+	keys := []string{"rig:" + rig.ID}
+	for _, s := range c.w.seatsOf(rig.ID) {
+		keys = append(keys, "seat:"+s.ID)
+	}
+	for _, key := range keys {
+		held, ok := c.w.leases[key]
+		if !ok {
+			continue
+		}
 		for _, op := range c.w.rec.Open {
-			if op.ID == held.OpID {
-				add("restore-preconditions", CheckRed, string(op.Verb)+" was cut off half-way and holds the rig", "record",
-					"`"+closes(op.ID, op.Committed)+"`", false)
-				return
+			if op.ID == held.OpID && (found.ID == "" || !dead) {
+				found, dead = op, c.e.ownerDead(held.Owner)
 			}
 		}
 	}
-	add("restore-preconditions", CheckGreen, "the launch order is clear, and nothing holds the rig", "record", "", false)
+	return found, dead
 }
 
 // worse reports whether a grade is worse than another.
@@ -302,7 +327,7 @@ func (c *checker) report() RestoreCheckReport {
 			switch {
 			case s.Status == CheckUnknown:
 				r.Seats.Unknown++
-			case s.Status == CheckRed, s.Action == string(ContinuityAwaiting): // it would wait for a person
+			case rig.stopped, s.Status == CheckRed, s.Action == string(ContinuityAwaiting): // it would wait for a person
 				r.Seats.Not++
 			default:
 				r.Seats.Restorable++

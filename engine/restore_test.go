@@ -346,3 +346,33 @@ type ahead struct{ engine.Clock }
 
 // Now implements engine.Clock.
 func (a ahead) Now() time.Time { return a.Clock.Now().Add(720 * time.Hour) }
+
+// A seat that a cut-off operation holds keeps the whole rig down, so the check must not promise it.
+func TestRestoreCheckSeesWhoHoldsASeat(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+	defer b.close(t)
+	b.run(t, upRequest())
+	check := func() engine.RestoreCheckItem {
+		rep, err := b.e.RestoreCheck(context.Background(), engine.RestoreCheckOptions{Full: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if red := rep.Verdict == engine.VerdictNotRestorable; red != (rep.Seats.Restorable == 0) {
+			t.Errorf("%s, and %+v", rep.Verdict, rep.Seats)
+		}
+		i := slices.IndexFunc(rep.Checks, func(it engine.RestoreCheckItem) bool { return strings.HasSuffix(it.Check, "restore-preconditions") })
+		return rep.Checks[i]
+	}
+	if it := check(); it.Status != engine.CheckGreen {
+		t.Errorf("%+v", it)
+	}
+	op := b.crash(t, handoverRequest("dev.m0", "fresh"), "ready")
+	if it := check(); it.Status != engine.CheckRed || !strings.Contains(it.Remedy, "rig op rollback "+op) {
+		t.Errorf("%+v", it)
+	}
+	b.procs.Alive[1] = "s1"
+	if it := check(); it.Status != engine.CheckYellow || !strings.Contains(it.Remedy, op) {
+		t.Errorf("%+v", it)
+	}
+}
