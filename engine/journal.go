@@ -250,43 +250,21 @@ func (r *run) finish() (*Receipt, error) {
 	return rec, err
 }
 
-// endTries is how often the end of an operation is tried to be put on record.
-const endTries = 3
-
-// putEnd puts the end of the operation on record. An end that cannot be written
-// leaves the operation open with its leases, to be finished or rolled back.
+// putEnd puts the end of the operation on record.
 func (r *run) putEnd(rec *Receipt, op *Operation, tried *attempt) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	var err error
-	for range endTries {
+	return r.lastWrite(func(tx Tx, l *leases) error {
 		end := *op
-		err = r.lease.fenced(ctx, func(tx Tx) error {
-			if err := r.closeRestores(tx, rec); err != nil {
-				return err
-			}
-			if err := r.closeHandover(tx, tried); err != nil {
-				return err
-			}
-			if err := tx.UpdateOperation(&end); err != nil {
-				return err
-			}
-			return r.lease.giveBack(tx)
-		})
-		if err == nil {
-			*op = end
-			r.lease.let()
-			return nil
-		}
-		if CodeOf(err) == CodeLeaseLost {
+		if err := r.closeRestores(tx, rec); err != nil {
 			return err
 		}
-		if pause(ctx, 50*time.Millisecond) != nil {
-			break
+		if err := r.closeHandover(tx, tried); err != nil {
+			return err
 		}
-	}
-	r.lease.let()
-	return err
+		if err := tx.UpdateOperation(&end); err != nil {
+			return err
+		}
+		return l.giveBack(tx)
+	}, op.Committed)
 }
 
 // settleIntents adds the seats that the plan left alone, so that a receipt always

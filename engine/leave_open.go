@@ -1,9 +1,8 @@
 package engine
 
 import (
-	"context"
 	"slices"
-	"time"
+	"sync/atomic"
 )
 
 // untold notes that nobody could tell whether a step was undone: tmux or the system gave
@@ -31,24 +30,29 @@ func (r *run) leaveOpen(rec *Receipt) error {
 			WithHint("once `rig doctor` finds tmux well: %s", closes(op.ID, op.Committed))
 	}
 	rec.Warnings = append(rec.Warnings, "the operation stays open and keeps its seats; once `rig doctor` finds tmux well: "+closes(op.ID, op.Committed))
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	err := r.lease.fenced(ctx, func(tx Tx) error {
+	at := r.e.d.Clock.Now()
+	var eventSeq atomic.Int64
+	told := *rec
+	err := r.lastWrite(func(tx Tx, l *leases) error {
 		seq, err := tx.AppendEvent(Event{
-			At: r.e.d.Clock.Now(), Type: "operation.left_open", OpID: op.ID, RigID: op.RigID, SeatID: op.SeatID, Operator: op.Operator,
+			At: at, Type: "operation.left_open", OpID: op.ID, RigID: op.RigID, SeatID: op.SeatID, Operator: op.Operator,
 			Payload: mustJSON(map[string]any{"verb": op.Verb, "target": op.Target, "warnings": rec.Warnings}),
 		})
 		if err != nil {
 			return err
 		}
-		rec.EventSeq = seq
-		op.Receipt, op.Error, op.Owner.Left = mustJSON(rec), rec.Error.Error(), true
-		if err := tx.UpdateOperation(&op); err != nil {
+		eventSeq.Store(seq)
+		now := told
+		now.EventSeq = seq
+		left := op
+		left.Receipt, left.Error, left.Owner.Left = mustJSON(now), rec.Error.Error(), true
+		if err := tx.UpdateOperation(&left); err != nil {
 			return err
 		}
-		return r.lease.leave(tx)
-	})
-	r.lease.let()
+		return l.leave(tx)
+	}, op.Committed)
+	rec.EventSeq = eventSeq.Load()
+	op.Receipt, op.Error, op.Owner.Left = mustJSON(rec), rec.Error.Error(), true
 	if err == nil {
 		r.mu.Lock()
 		r.op = op

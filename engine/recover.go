@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"time"
+	"sync/atomic"
 )
 
 // resumeRun rebuilds a run from the journal of an operation, under its leases,
@@ -186,7 +186,7 @@ func (r *run) withdraw(ctx context.Context, list []*unit) (*Receipt, error) {
 			r.settle(SeatReceipt{Seat: begun[0].Seat, Binding: BindingUnchanged, Action: "rolled_back"})
 		}
 	}
-	return r.conclude(ctx, OpRolledBack, "operation.rolled_back")
+	return r.conclude(OpRolledBack, "operation.rolled_back")
 }
 
 // begun gives the steps of a unit that the journal has in one of some states.
@@ -239,7 +239,7 @@ func (e *Engine) finish(ctx context.Context, opID string, by closer, progress fu
 	if state == OpDone && !allClean(r.seats) { // as for one that was never cut off
 		state = OpPartial
 	}
-	return r.conclude(ctx, state, "operation.finished")
+	return r.conclude(state, "operation.finished")
 }
 
 func (r *run) skipPending(ctx context.Context, u *unit) {
@@ -269,7 +269,7 @@ func (r *run) unitCommitted(u *unit) bool {
 }
 
 // conclude closes a recovered operation with its receipt and event.
-func (r *run) conclude(ctx context.Context, state OpState, event string) (*Receipt, error) {
+func (r *run) conclude(state OpState, event string) (*Receipt, error) {
 	r.mu.Lock()
 	rec := &Receipt{
 		OK: state != OpPartial && len(r.warnings) == 0, Outcome: string(state), Seats: append([]SeatReceipt{}, r.seats...),
@@ -282,27 +282,32 @@ func (r *run) conclude(ctx context.Context, state OpState, event string) (*Recei
 	}
 	tried := r.judgeHandover(rec)
 	r.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
-	defer cancel()
-	err := r.lease.fenced(ctx, func(tx Tx) error {
+	at := r.e.d.Clock.Now()
+	var eventSeq atomic.Int64
+	told := *rec
+	err := r.lastWrite(func(tx Tx, l *leases) error {
 		seq, err := tx.AppendEvent(Event{
-			At: r.e.d.Clock.Now(), Type: event, OpID: op.ID, RigID: op.RigID, SeatID: op.SeatID, Operator: r.by.operator.String(),
+			At: at, Type: event, OpID: op.ID, RigID: op.RigID, SeatID: op.SeatID, Operator: r.by.operator.String(),
 			Payload: mustJSON(map[string]any{"verb": op.Verb, "target": op.Target, "state": state, "warnings": rec.Warnings, "reason": r.by.reason}),
 		})
 		if err != nil {
 			return err
 		}
-		rec.EventSeq = seq
+		eventSeq.Store(seq)
+		now := told
+		now.EventSeq = seq
 		if err := r.closeHandover(tx, tried); err != nil {
 			return err
 		}
-		op.State, op.EndedAt, op.Receipt = state, r.e.d.Clock.Now(), mustJSON(rec)
-		if err := tx.UpdateOperation(&op); err != nil {
+		end := op
+		end.State, end.EndedAt, end.Receipt = state, at, mustJSON(now)
+		if err := tx.UpdateOperation(&end); err != nil {
 			return err
 		}
-		return r.lease.giveBack(tx)
-	})
-	r.lease.let() // given back, or kept with an end that is not on record
+		return l.giveBack(tx)
+	}, state != OpRolledBack)
+	rec.EventSeq = eventSeq.Load()
+	op.State, op.EndedAt, op.Receipt = state, at, mustJSON(rec)
 	r.mu.Lock()
 	if err == nil {
 		r.op = op
