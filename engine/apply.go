@@ -147,12 +147,14 @@ func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgre
 	var seen int64 = -1
 	var owner Owner
 	var asked time.Time // when the owner was last looked for
+	var blind time.Time // since when the record has given no answer
 	started, wait := e.d.Clock.Now(), time.NewTimer(0)
 	defer wait.Stop()
 	for {
 		began := e.d.Clock.Now()
 		pace := min(max(followEvery, began.Sub(started)/followPart), followMost)
 		now, err := e.d.Store.Changed(ctx)
+		gave := err
 		// A process that is killed changes nothing any more, so it is asked for too.
 		moved := err == nil && now != seen
 		if err == nil && !moved && Passed(asked, began, followOwner) {
@@ -160,6 +162,7 @@ func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgre
 		}
 		if moved {
 			op, steps, err := e.operation(ctx, opID, progress != nil)
+			gave = err
 			if err == nil { // else the next look tries again: a change is told once
 				seen, owner = now, op.Owner
 				if progress != nil {
@@ -184,6 +187,16 @@ func (e *Engine) Follow(ctx context.Context, opID string, progress func(OpProgre
 			}
 			pace = min(max(pace, followShare*e.d.Clock.Now().Sub(began)), followOwner)
 		}
+		switch {
+		case gave == nil:
+			blind = time.Time{}
+		case blind.IsZero():
+			blind = began
+		case Passed(blind, began, followBlind) && ctx.Err() == nil:
+			why := AsError(gave)
+			return nil, Errorf(CodeUnavailable, "the record cannot be read, so nobody can tell what becomes of it: %s", why.Msg).On("follow", opID).Wrap(gave).
+				WithHint("%s; `rig op show %s` tells once that is possible", why.Hint, opID)
+		}
 		wait.Reset(pace)
 		select {
 		case <-ctx.Done():
@@ -203,7 +216,8 @@ const (
 	followPart  = 40
 	followMost  = 50 * time.Millisecond
 	followOwner = 100 * time.Millisecond
-	followShare = 8 // a pause is this many times as long as the reading before it
+	followBlind = 10 * time.Second // how long a record may give no answer
+	followShare = 8                // a pause is this many times as long as the reading before it
 )
 
 // Operation gives an operation with its journal. An operation whose owner is

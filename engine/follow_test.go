@@ -89,3 +89,33 @@ func TestFollowNoticesADeathThatLeavesNoTrace(t *testing.T) {
 		t.Fatalf("error %v; want that the process has died", err)
 	}
 }
+
+// lost is a record that was moved away: it answers nothing.
+type lost struct{ engine.Store }
+
+func (lost) Changed(context.Context) (int64, error) {
+	return 0, engine.Errorf(engine.CodeUnavailable, "the record was moved").WithHint("put it back")
+}
+
+// leaping is a clock on which each look takes seconds.
+type leaping struct{ *enginetest.Clock }
+
+func (h leaping) Now() time.Time {
+	for range 3000 { // of its milliseconds
+		h.Clock.Now()
+	}
+	return h.Clock.Now()
+}
+
+// Whoever follows an operation of a record that cannot be read any more is told so, instead of nothing.
+func TestFollowSaysThatTheRecordCannotBeRead(t *testing.T) {
+	t.Parallel()
+	e := engine.New(engine.Deps{
+		Store: lost{}, Mux: enginetest.NewMux(), Occupants: &enginetest.Files{}, Clock: leaping{enginetest.NewClock()}, IDs: &enginetest.IDs{},
+		Procs: &enginetest.Procs{Alive: map[int]string{1: "s1"}, Me: 1},
+	})
+	_, err := e.Follow(t.Context(), "01OP", nil)
+	if told := engine.AsError(err); told.Code != engine.CodeUnavailable || told.Hint != "put it back; `rig op show 01OP` tells once that is possible" {
+		t.Errorf("%v, %q", err, told.Hint)
+	}
+}
