@@ -20,7 +20,10 @@ const (
 func (r *run) lastWrite(write func(tx Tx, l *leases) error, committed bool) error {
 	own := r.lease.taken()
 	once := func(ctx context.Context) error {
-		return own.fenced(ctx, func(tx Tx) error { return write(tx, own) })
+		return own.fenced(ctx, func(tx Tx) error {
+			tx.Durable()
+			return write(tx, own)
+		})
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), lastWait)
 	defer cancel()

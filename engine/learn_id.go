@@ -93,7 +93,10 @@ func (e *Engine) learnID(ctx context.Context, w *world, seat Seat, by looker) er
 	if owner, _, known, err := e.occupantOf(ctx, w, seat.Runtime, NewParentToken(id.Token.Reveal())); err != nil || known && owner.ID != last.ID {
 		return err
 	}
-	return e.d.Store.Write(ctx, func(tx Tx) error { return e.recordLearned(tx, w, seat, last.ID, id, by) })
+	return e.d.Store.Write(ctx, func(tx Tx) error {
+		tx.Durable() // without its id nobody finds the conversation again
+		return e.recordLearned(tx, w, seat, last.ID, id, by)
+	})
 }
 
 // recordLearned writes a proven id into the row of the occupant that was looked at,

@@ -207,6 +207,10 @@ type Reader interface {
 // version with the stored one and bump it; a difference is CodeConflict.
 type Tx interface {
 	Reader
+	// Durable makes Write return only when what this transaction writes, and all that
+	// was written before, is on the disk: it then outlives a loss of power, and not
+	// only of the process. As long as the disk can say so; that it cannot is no error.
+	Durable()
 	InsertRig(Rig) error
 	UpdateRig(*Rig) error
 	DeleteRig(id string) error // with pods, seats, edges, sessions, bindings; history stays

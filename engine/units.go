@@ -179,6 +179,7 @@ func (r *run) commitStep(ctx context.Context, x executor, s Step) error {
 	var ev Evidence
 	var op Operation
 	err := r.lease.fenced(context.WithoutCancel(ctx), func(tx Tx) error {
+		tx.Durable()
 		err := r.e.contain("step "+s.ID, s.Seat, func() (err error) { ev, err = x.commit(ctx, r, s, tx); return err })
 		if err != nil {
 			return err

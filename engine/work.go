@@ -69,6 +69,7 @@ func (e *Engine) ChangeWork(ctx context.Context, c WorkChange, shown string) (Wo
 	}
 	var res WorkResult
 	err = e.d.Store.Write(ctx, func(tx Tx) error {
+		tx.Durable()
 		var p *Plan
 		if p, res, err = e.planWork(tx, w, c); err != nil {
 			return err

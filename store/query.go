@@ -22,12 +22,18 @@ type view struct {
 }
 
 // txn writes inside one immediate transaction.
-type txn struct{ view }
+type txn struct {
+	view
+	durable bool
+}
 
 var (
 	_ engine.Reader = (*view)(nil)
 	_ engine.Tx     = (*txn)(nil)
 )
+
+// Durable implements engine.Tx.
+func (t *txn) Durable() { t.durable = true }
 
 // row is what a scan function reads from: one row of a result.
 type row interface{ Scan(dest ...any) error }

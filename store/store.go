@@ -43,6 +43,7 @@ type DB struct {
 	frozen   bool        // readers open the file as immutable
 	identity os.FileInfo // of the file that was checked
 	watch    watcher
+	sync     func(path string) // syncLog, but in tests
 }
 
 var _ engine.Store = (*DB)(nil)
@@ -105,7 +106,7 @@ func newDB(path string, readOnly bool) (*DB, error) {
 		return nil, engine.Errorf(engine.CodeUnavailable, "the path cannot be made absolute").
 			On("open record", path).WithHint("change to a directory that exists").Wrap(err)
 	}
-	db := &DB{path: abs, readOnly: readOnly}
+	db := &DB{path: abs, readOnly: readOnly, sync: syncLog}
 	if db.readers, err = openReaders(abs, false); err != nil {
 		return nil, wrap(abs, "open record", err)
 	}
@@ -201,7 +202,7 @@ func (db *DB) Write(ctx context.Context, fn func(engine.Tx) error) error {
 		return db.writeError(ctx, err)
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit this does nothing
-	t := &txn{view{ctx: ctx, tx: tx, path: db.path}}
+	t := &txn{view: view{ctx: ctx, tx: tx, path: db.path}}
 	// A newer program may have migrated the file since it was opened.
 	if err := t.checkVersion(); err != nil {
 		return err
@@ -212,7 +213,23 @@ func (db *DB) Write(ctx context.Context, fn func(engine.Tx) error) error {
 	if err := tx.Commit(); err != nil {
 		return db.writeError(ctx, err)
 	}
+	if t.durable {
+		db.sync(db.path)
+	}
 	return nil
+}
+
+// syncLog brings the write-ahead log to the disk. SQLite does so by itself only before a
+// checkpoint: with synchronous=FULL it would for every line of a journal, and an
+// operation is some hundred of those. No lock of SQLite's is on this file, so that a
+// descriptor of it may be closed.
+func syncLog(path string) {
+	f, err := os.Open(path + "-wal")
+	if err != nil {
+		return // a file system that has none
+	}
+	_ = f.Sync() // the transaction stands all the same
+	_ = f.Close()
 }
 
 // writeError maps the failure to begin or commit. Where the file is there and

@@ -25,6 +25,10 @@ var hidden = map[string]func(args []string) int{
 	"demo-guard": demoGuard,
 }
 
+// opLimit ends an operation that hangs in spite of the limits of its own waits. What keeps
+// its undo window open lasts as long as that.
+const opLimit = 24 * time.Hour
+
 // opExec is the detached process of an operation: it reads its ticket, applies
 // it, and ends. The descriptor 3, when there, is closed as soon as the journal is
 // on record; the caller waits for that.
@@ -46,13 +50,13 @@ func opExec(args []string) int {
 	}
 	defer a.close()
 	a.deps.Spawner = nil
-	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+	ctx, cancel := context.WithTimeout(context.Background(), opLimit)
 	defer cancel()
 	if _, err := a.engine().ApplyTicket(ctx, t, func() { begun.Close() }); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	if err := a.engine().Linger(ctx, t.OpID); err != nil {
+	if err := a.engine().Linger(context.Background(), t.OpID); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
