@@ -235,15 +235,6 @@ func (l *leases) beat(ctx context.Context) {
 	}
 }
 
-// let leaves the leases as they are: given back with the end of the operation, or kept
-// because that could not be put on record and nobody may act as if it had ended. Those
-// go with the operation, when it is finished or rolled back after this process.
-func (l *leases) let() {
-	l.mu.Lock()
-	l.keys = nil
-	l.mu.Unlock()
-}
-
 // giveBack gives every lease back that is still this grant's: whoever closes an
 // operation holds its leases under the same id. An operation ends and gives them back in
 // one transaction, so that who has seen its end is never told that it is under way.
