@@ -17,6 +17,16 @@ func (r *run) untold(err error) {
 	r.mu.Unlock()
 }
 
+// undone is the word for what became of a seat that was rolled back.
+func (r *run) undone() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.open {
+		return string(OpUnfinished)
+	}
+	return "rolled_back"
+}
+
 // leaveOpen puts on record that this process is no longer at the operation, which has not
 // ended: it keeps its leases, reads as unfinished, and whoever rolls it back tries the
 // steps again that could not be undone.

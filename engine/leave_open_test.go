@@ -25,7 +25,7 @@ func TestAnUndoThatCannotBeToldLeavesTheOperationOpen(t *testing.T) {
 		"a rollback": func(t *testing.T, b *bench) {
 			op := b.crash(t, handoverRequest("dev.m0", "fresh"), "identify")
 			b.mux.State = engine.Unknown
-			if rec := b.run(t, request(engine.VerbRollback, op, struct{}{})); rec.OK || rec.Operation.State != engine.OpUnfinished {
+			if rec := b.run(t, request(engine.VerbRollback, op, struct{}{})); rec.OK || rec.Operation.State != engine.OpUnfinished || rec.Seats[0].Action != string(engine.OpUnfinished) {
 				t.Errorf("%+v", rec)
 			}
 		},

@@ -183,7 +183,7 @@ func (r *run) withdraw(ctx context.Context, list []*unit) (*Receipt, error) {
 		begun := r.begun(u, StepStarted, StepDone, StepFailed, StepUnknown)
 		r.unwind(ctx, begun)
 		if len(begun) > 0 && begun[0].Seat != "" {
-			r.settle(SeatReceipt{Seat: begun[0].Seat, Binding: BindingUnchanged, Action: "rolled_back"})
+			r.settle(SeatReceipt{Seat: begun[0].Seat, Binding: BindingUnchanged, Action: r.undone()})
 		}
 	}
 	return r.conclude(OpRolledBack, "operation.rolled_back")
