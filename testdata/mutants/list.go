@@ -110,6 +110,21 @@ var mutants = []mutant{
 		engineTests, "TestRollbackLeavesWhatCommitted",
 	},
 	{
+		"an undo that nobody can tell the end of leaves its operation open", "engine/units.go",
+		"\t\t\tr.untold(err)\n", "",
+		engineTests, "TestAnUndoThatCannotBeTold",
+	},
+	{
+		"an undo ends its own successor", "engine/handover_undo.go",
+		"own := p.Op == s.Args[\"operation\"]", "own := true",
+		engineTests, "TestAnUndoEndsItsOwnSuccessor",
+	},
+	{
+		"what commits outlives a loss of power", "engine/units.go",
+		"\t\ttx.Durable()\n", "",
+		engineTests, "TestCommitsOutlive",
+	},
+	{
 		"a finish says what had become of those who committed", "engine/recover.go",
 		"\t\tr.recall(u)\n\t}\n\tif state", "\t}\n\tif state",
 		engineTests, "TestAFinishNames",
