@@ -150,6 +150,38 @@ func TestClearAttentionLearnsTheId(t *testing.T) {
 	}
 }
 
+// TestClearAttentionLeavesAnothersIdAlone: one conversation has one seat. A client that names the one on record as another seat's, also as
+// that of a former occupant, is cleared without it, and the plan, the receipt and the event say whose it is.
+func TestClearAttentionLeavesAnothersIdAlone(t *testing.T) {
+	t.Parallel()
+	for _, former := range []bool{false, true} {
+		b := newSeatBench(t)
+		other := b.specs["team"]
+		other.Name = "other"
+		b.specs["other"] = other
+		b.run(t, request(engine.VerbUp, "other", engine.UpArgs{Spec: "other"}))
+		theirs := b.token(t, "dev-m0@other")
+		if former {
+			b.run(t, handoverRequest("dev-m0@other", "fresh"))
+		}
+		b.claude.Gate = "trust_gate"
+		b.run(t, freshRequest("dev-m0@team", true))
+		b.claude.Gate = ""
+		b.claude.identity = &engine.Identity{Proven: true, Token: engine.NewResumeToken(theirs), Provenance: engine.ProvenanceHook, Why: "the registry names it"}
+		req := clearRequest("dev-m0@team", "")
+		p, err := b.e.Plan(context.Background(), req)
+		if err != nil || !strings.Contains(strings.Join(p.Warnings, "\n"), "the conversation of dev-m0@other") {
+			t.Errorf("former %v: the plan says %v, %v", former, p.Warnings, err)
+		}
+		rec := b.run(t, req)
+		s := b.seat(t, "dev-m0@team")
+		if !rec.OK || s.Startup != engine.StartupReady || b.token(t, "dev-m0@team") != "" {
+			t.Errorf("former %v: ok %v, startup %s, it holds another's token: %v", former, rec.OK, s.Startup, b.token(t, "dev-m0@team") == theirs)
+		}
+		payload(t, b.events(t, rec.Operation.ID)[0], `"token_why":"it is the conversation of dev-m0@other`)
+	}
+}
+
 // respawn puts another process into dev.m0's pane.
 func (b *seatBench) respawn(tb testing.TB, pid int) {
 	tb.Helper()
