@@ -157,10 +157,14 @@ func doCompactSend(ctx context.Context, r *run, s Step) (Evidence, error) {
 		return ev, err
 	}
 	if err := c.cancelled(ctx); err != nil {
+		ev[typedKey] = false
 		return ev, err
 	}
 	d, err := c.line(ctx, oneLine("/compact "+c.tag+" Keep why the work matters, what is under way and who comes next. "+c.text.CompactInstruction), false)
 	ev["delivery"] = cmp.Or(d.Outcome, "not sent")
+	if err != nil && (d.Outcome == "" || d.Outcome == "not-sent") {
+		ev[typedKey] = false // the line was not begun: what is asked again is not asked twice
+	}
 	return ev, err
 }
 

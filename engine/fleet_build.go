@@ -26,6 +26,7 @@ type FleetInput struct {
 	Dead     map[string]bool  // by operation id: its owner is proven dead
 	Undoable []Operation      // ended, and inside their undo window
 	Steps    map[string][]OperationStep
+	Managed  map[string]ManagedState // by seat: how its policy's attempts went
 	Recent   []Event
 	Now      time.Time
 
@@ -175,7 +176,7 @@ func (b *builder) seat(r Rig, s Seat) SeatView {
 	b.place(&v, s, last, had)
 	b.judge(&v, s, last)
 	v.Usage = b.pressure(s)
-	v.Compaction = seatCompaction(r, s, last)
+	v.Compaction = seatCompaction(r, s, last, b.in.Managed[s.ID])
 	v.Compaction.sampled(v.Usage)
 	return v
 }

@@ -134,6 +134,8 @@ func attentionLook(class string) look {
 		return look{"▲", "^", "a SIGCONT", toneNeed}
 	case engine.AttnNotAudited:
 		return look{"◆", "+", "an audit", toneNeed}
+	case engine.AttnCompaction:
+		return look{"◆", "+", "a compaction", toneNeed}
 	case engine.AttnGate:
 		return look{"◈", "!", "a gate", toneNeed}
 	case engine.AttnLimit:
