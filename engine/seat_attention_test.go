@@ -41,6 +41,29 @@ func TestRestoreCheckNamesTheWayPastAGate(t *testing.T) {
 	}
 }
 
+// TestAClientThatEndedAtItsGateIsNotToBeAnswered: what is named as the way on is a verb that takes such a seat.
+func TestAClientThatEndedAtItsGateIsNotToBeAnswered(t *testing.T) {
+	t.Parallel()
+	b := newSeatBench(t)
+	b.edit(t, "dev.m0", func(_ *engine.Seat, s *engine.Session) {
+		s.Startup, s.Token = engine.StartupAttention, engine.ResumeToken{}
+	})
+	b.kill(t, "dev.m0", 1)
+	rep, err := b.e.RestoreCheck(context.Background(), engine.RestoreCheckOptions{})
+	if err != nil || len(rep.Repairs) == 0 || strings.Contains(rep.Repairs[0].Remedy, "clear-attention") || !strings.Contains(rep.Repairs[0].Remedy, "rig up team --fresh dev.m0") {
+		t.Errorf("%v %+v", err, rep.Repairs)
+	}
+	for _, req := range []engine.Request{restoreUp(), request(engine.VerbLaunch, "team", engine.LaunchArgs{Seats: []string{"dev.m0"}})} {
+		p, err := b.e.Plan(context.Background(), req)
+		if err != nil || strings.Contains(string(jsonOf(t, p)), "clear-attention") {
+			t.Errorf("%s: %v %s", req.Verb, err, jsonOf(t, p))
+		}
+	}
+	if rec := b.run(t, restoreUp("dev.m0")); rec.Seats[0].Outcome != engine.ContinuityFreshPrimed {
+		t.Errorf("%+v", rec)
+	}
+}
+
 func TestClearAttentionByEvidence(t *testing.T) {
 	t.Parallel()
 	for _, state := range []engine.ActivityState{engine.ActivityIdle, engine.ActivityBusy} {
