@@ -116,6 +116,9 @@ func (e *Engine) continuable(ctx context.Context, w *world, seat Seat, last Sess
 	wait := func(code Code, why, hint string) verdict {
 		return verdict{outcome: ContinuityAwaiting, code: code, why: why, hint: hint}
 	}
+	if seat.RestorePolicy == RestoreCheckpoint {
+		return wait(CodeAwaiting, "its restore_policy is checkpoint_only: its conversation is not to be resumed, and there is no checkpoint to start from", freshHint(w, seat))
+	}
 	again := "then `" + CommandLine("rig", "up", rigName) + "`"
 	if last.Token.Empty() {
 		if at := w.locate(seat.ID); last.Startup == StartupAttention && at.presence == Present && !at.dead { // a gate was in the way when it started
