@@ -165,3 +165,16 @@ func TestALatchOfADeadProcessIsLookedInto(t *testing.T) {
 		t.Errorf("%d attempts", n)
 	}
 }
+
+// TestACompactionIsProvenFromItsMark: the mark goes through the journal, because another process may have to ask for the proof.
+func TestACompactionIsProvenFromItsMark(t *testing.T) {
+	t.Parallel()
+	w := newWard(t)
+	defer w.close(t)
+	if rec, err := w.attempt(t, engine.CompactArgs{}); err != nil || !rec.OK {
+		t.Fatalf("%+v %v", rec, err)
+	}
+	if m := w.since; m.Event != "the newest" || m.Offset != 10 || m.At.IsZero() {
+		t.Errorf("%+v", m)
+	}
+}

@@ -152,7 +152,7 @@ func doCompactSend(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if err := c.arm(ctx, t, probe); err != nil {
 		return nil, err
 	}
-	ev := Evidence{"file": ConversationDigest(mark.Path), "offset": mark.Offset, "at": mark.At.UTC().Format(time.RFC3339Nano), "directive": "armed", "delivery": "not sent", "session_id": t.session.ID}
+	ev := Evidence{"file": ConversationDigest(mark.Path), "offset": mark.Offset, "at": mark.At.UTC().Format(time.RFC3339Nano), "event": mark.Event, "directive": "armed", "delivery": "not sent", "session_id": t.session.ID}
 	if err := r.note(ctx, s, StepStarted, ev, nil); err != nil { // what is typed is on record before it is typed
 		return ev, err
 	}
@@ -246,7 +246,7 @@ func (c compaction) recall(ctx context.Context, ev Evidence) (CompactionMark, er
 		return CompactionMark{}, Errorf(CodeStaleGeneration, "the seat holds another conversation now").On("compact", c.s.Seat).
 			WithHint("`rig seat status %s`", c.s.Seat)
 	}
-	return CompactionMark{Path: now.Path, Offset: int64(ev.Int("offset")), At: now.At}, nil
+	return CompactionMark{Path: now.Path, Offset: int64(ev.Int("offset")), At: now.At, Event: ev.Str("event")}, nil
 }
 
 // doCompactProve waits for the outcome. A failure is told with the client's words,
