@@ -331,6 +331,7 @@ func (v *RigView) sum() {
 			v.Busy++
 		}
 	}
+	v.Unknown = unknown
 	switch {
 	case unknown > 0:
 		v.Life, v.Why = RigUnknown, why
@@ -358,6 +359,7 @@ func (f *Fleet) total() {
 		r := &f.Rigs[i]
 		t.Seats += len(r.Seats)
 		t.Running += r.Running
+		t.Unknown += r.Unknown
 		for j := range r.Seats {
 			switch r.Seats[j].Activity.State {
 			case ActivityBusy:
