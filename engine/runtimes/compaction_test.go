@@ -158,3 +158,10 @@ func TestCompactionSinceAClockThatWasSetBack(t *testing.T) {
 		t.Errorf("its own failure does not: %+v", got)
 	}
 }
+
+func TestACompactionKnowsItsPodAndMember(t *testing.T) {
+	c, _ := compactionOf(hookPayload{}, []string{"RIG_SEAT=my-team-impl@shop", engine.EnvPod + "=my-team", engine.EnvMember + "=impl"}, time.Now())
+	if c.Pod != "my-team" || c.Member != "impl" {
+		t.Errorf("%+v", c)
+	}
+}
