@@ -5,6 +5,12 @@ import (
 	"context"
 )
 
+// tokenWhyKey is where the journal and the events say why an id is, or is not, on record.
+const tokenWhyKey = "token_why"
+
+// theirConversation says, before a name, whose an id is that is not taken.
+const theirConversation = "it is the conversation of "
+
 // captured is the native id of an operator's own session, as its client proved it.
 type captured struct {
 	token ResumeToken
@@ -20,23 +26,23 @@ func (r *run) capture(ctx context.Context, s Step, seat Seat, pane PaneID) Evide
 	}
 	w, err := r.e.look(ctx)
 	if err != nil {
-		return Evidence{"token_why": err.Error()}
+		return Evidence{tokenWhyKey: err.Error()}
 	}
 	p, ok := w.inv.Pane(pane)
 	if !ok {
-		return Evidence{"token_why": "its pane is gone"}
+		return Evidence{tokenWhyKey: "its pane is gone"}
 	}
 	id, whose, err := r.e.conversationIn(ctx, w, seat, p)
 	switch {
 	case err != nil:
-		return Evidence{"token_why": "whose conversation it is cannot be told: " + err.Error()}
+		return Evidence{tokenWhyKey: "whose conversation it is cannot be told: " + err.Error()}
 	case id.Token.Empty():
-		return Evidence{"token_why": cmp.Or(id.Why, "its client names no conversation")}
+		return Evidence{tokenWhyKey: cmp.Or(id.Why, "its client names no conversation")}
 	case whose != "":
-		return Evidence{"token_why": "it is the conversation of " + whose}
+		return Evidence{tokenWhyKey: theirConversation + whose}
 	}
 	r.memory.Store("captured/"+s.Seat, captured{id.Token, id.Provenance})
-	return Evidence{"token": id.Token.String(), "token_why": id.Why}
+	return Evidence{"token": id.Token.String(), tokenWhyKey: id.Why}
 }
 
 // conversationIn gives the conversation that a pane's client proves to have open; its

@@ -21,6 +21,7 @@ type patient struct {
 	state   engine.ActivityState
 	code    engine.Code
 	proof   engine.CompactionProof
+	since   engine.CompactionMark // from which the proof was last asked for
 	latest  engine.CompactionProof
 	draft   string
 	written string // where its conversation is kept; "" = nobody prompted it
@@ -56,12 +57,13 @@ func (p *patient) InputBox([]string) (string, bool) {
 }
 
 func (p *patient) CompactionMark(_ context.Context, q engine.Probe) (engine.CompactionMark, error) {
-	return engine.CompactionMark{Path: "/t.jsonl", Offset: 10, At: q.Now}, nil
+	return engine.CompactionMark{Path: "/t.jsonl", Offset: 10, At: q.Now, Event: "the newest"}, nil
 }
 
-func (p *patient) CompactionSince(context.Context, engine.Probe, engine.CompactionMark) engine.CompactionProof {
+func (p *patient) CompactionSince(_ context.Context, _ engine.Probe, m engine.CompactionMark) engine.CompactionProof {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.since = m
 	return p.proof
 }
 

@@ -22,15 +22,6 @@ var policyOperator = Operator{Name: "compaction policy", Derived: true}
 // consoles and watchers run.
 const enforcerLease = "policy:compaction"
 
-// ManagedState is what the enforcer remembers of a seat. It is void for another
-// generation.
-type ManagedState struct {
-	Generation int64     `json:"generation"`
-	Latched    bool      `json:"latched"` // triggered, and not below the threshold since
-	Tried      time.Time `json:"tried_at,omitzero"`
-	Cooldown   time.Time `json:"cooldown_until,omitzero"`
-}
-
 func managedKey(seatID string) string { return "compact/managed/" + seatID }
 
 // JudgeManaged says whether the policy compacts a seat now, why not, and what is
@@ -52,11 +43,12 @@ func JudgeManaged(s *SeatView, policy *ClaudeCompaction, st ManagedState, now ti
 	over := percent > 0 && u.Percent >= float64(percent) || tokens > 0 && u.Tokens >= tokens
 	switch {
 	case !over:
-		st.Latched = false
-		return false, ReasonBelow, st
+		return false, ReasonBelow, ManagedState{Generation: st.Generation, Tried: st.Tried, Cooldown: st.Cooldown}
 	case st.Latched:
 		return false, "already_triggered_above_threshold", st
 	// A time further ahead than these can be is of a clock that was set back since.
+	case now.Before(st.Retry) && st.Retry.Sub(now) < managedRetryMost+clockSlack:
+		return false, "waits_after_failure", st
 	case now.Before(st.Cooldown) && st.Cooldown.Sub(now) < managedCooldown+clockSlack:
 		return false, "post_restore_cooldown", st
 	case now.Sub(st.Tried) < managedDedup && st.Tried.Sub(now) < clockSlack:
@@ -102,7 +94,9 @@ func (x *enforcer) round(ctx context.Context, f *Fleet, rigs []Rig) {
 		}
 		for i := range f.Rigs {
 			if p := policies[f.Rigs[i].ID]; p != nil {
-				x.rig(ctx, &f.Rigs[i], p)
+				if run := x.rig(ctx, &f.Rigs[i], p); run != nil {
+					go run()
+				}
 			}
 		}
 	}()
@@ -154,19 +148,21 @@ func (x *enforcer) release() {
 	}
 }
 
-// rig starts at most one compaction in a rig, of the fullest seat that is due.
-func (x *enforcer) rig(ctx context.Context, r *RigView, policy *ClaudeCompaction) {
+// rig begins at most one compaction in a rig, of the fullest seat that is due. What it
+// gives runs it to its end; nil is none.
+func (x *enforcer) rig(ctx context.Context, r *RigView, policy *ClaudeCompaction) (run func()) {
 	var best *SeatView
 	var state ManagedState
 	for i := range r.Seats {
 		s := &r.Seats[i]
 		if s.OpVerb == VerbCompact {
-			return
+			return nil
 		}
 		st, err := x.remembered(ctx, s.ID)
 		if err != nil {
-			return
+			return nil
 		}
+		st = x.ended(ctx, s, st)
 		trigger, _, next := JudgeManaged(s, policy, st, x.e.d.Clock.Now())
 		if !trigger {
 			if next != st {
@@ -178,49 +174,60 @@ func (x *enforcer) rig(ctx context.Context, r *RigView, policy *ClaudeCompaction
 			best, state = s, next
 		}
 	}
-	if best != nil {
-		x.start(ctx, best, state)
+	if best == nil {
+		return nil
 	}
+	return x.start(ctx, best, state)
 }
 
-// start plans and applies one managed compaction. The latch is on record before
-// anything is typed; a plan that is refused takes it back.
-func (x *enforcer) start(ctx context.Context, s *SeatView, st ManagedState) {
+// start plans one managed compaction and gives what applies it. The latch is on record
+// before anything is typed; a plan that is refused takes it back.
+func (x *enforcer) start(ctx context.Context, s *SeatView, st ManagedState) (run func()) {
 	args, err := json.Marshal(CompactArgs{Automatic: true})
 	if err != nil {
-		return
+		return nil
 	}
 	p, err := x.e.Plan(ctx, Request{
 		Verb: VerbCompact, Target: s.Address, Reason: "policies.claude_compaction", Args: args, Operator: policyOperator,
 	})
-	if err != nil || !p.Applicable() {
-		st.Latched = false
-		x.remember(ctx, s.ID, st)
-		return
+	if err == nil && !p.Applicable() {
+		err = blockedError(p)
 	}
-	if !x.remember(ctx, s.ID, st) {
-		return
+	if err != nil {
+		x.remember(ctx, s.ID, st.refused(err, x.e.d.Clock.Now()))
+		return nil
 	}
-	go func() {
+	if st.Op = p.ID; !x.remember(ctx, s.ID, st) {
+		return nil
+	}
+	return func() {
 		rec, err := x.e.Apply(ctx, p, nil)
 		if err != nil || !rec.OK {
 			x.e.d.Log.Info("managed compaction", "seat", s.Address, "op", p.ID, "err", err)
-			return
 		}
-		st.Latched, st.Cooldown = false, x.e.d.Clock.Now().Add(managedCooldown)
-		x.remember(context.WithoutCancel(ctx), s.ID, st)
-	}()
+		after := context.WithoutCancel(ctx)
+		if next, over := x.outcome(after, st, err); over {
+			x.remember(after, s.ID, next)
+		}
+	}
 }
 
 func (x *enforcer) remembered(ctx context.Context, seatID string) (ManagedState, error) {
 	var st ManagedState
-	err := x.e.d.Store.Read(ctx, func(r Reader) error {
-		text, err := r.Meta(managedKey(seatID))
-		if err == nil && text != "" && json.Unmarshal([]byte(text), &st) != nil {
-			st = ManagedState{}
-		}
+	err := x.e.d.Store.Read(ctx, func(r Reader) (err error) {
+		st, err = managedState(r, seatID)
 		return err
 	})
+	return st, err
+}
+
+// managedState reads what is remembered of a seat; what cannot be read is nothing.
+func managedState(r Reader, seatID string) (ManagedState, error) {
+	var st ManagedState
+	text, err := r.Meta(managedKey(seatID))
+	if err == nil && text != "" && json.Unmarshal([]byte(text), &st) != nil {
+		st = ManagedState{}
+	}
 	return st, err
 }
 

@@ -72,6 +72,14 @@ type SeatCompaction struct {
 	Verdict string `json:"verdict,omitempty"`
 	// Since is when that compaction was.
 	Since time.Time `json:"since,omitzero"`
+	// Failed is why the policy's last attempt on it failed or was refused, FailedAt
+	// when, Fails how many in a row began and failed, and RetryAt when it tries again
+	// at the earliest: zero with a failure is not before the context was below the
+	// threshold.
+	Failed   string    `json:"managed_failed,omitempty"`
+	FailedAt time.Time `json:"managed_failed_at,omitzero"`
+	Fails    int       `json:"managed_failures,omitempty"`
+	RetryAt  time.Time `json:"managed_retry_at,omitzero"`
 	// NextLaunch says what the next launch changes, "" when nothing.
 	NextLaunch string `json:"next_launch,omitempty"`
 }
@@ -80,8 +88,8 @@ type SeatCompaction struct {
 // has not shown since that it knows its work and the next owner.
 const NotAudited = "compacted, not audited"
 
-// seatCompaction judges one seat.
-func seatCompaction(rig Rig, s Seat, last Session) SeatCompaction {
+// seatCompaction judges one seat. managed is what the enforcer remembers of it.
+func seatCompaction(rig Rig, s Seat, last Session, managed ManagedState) SeatCompaction {
 	var c SeatCompaction
 	if s.Lifecycle == LifecycleCompacted {
 		c.Verdict, c.Since = NotAudited, s.UpdatedAt
@@ -94,6 +102,7 @@ func seatCompaction(rig Rig, s Seat, last Session) SeatCompaction {
 	if c.Managed, c.Why = on, why; on {
 		c.AtPercent, c.AtTokens = policy.Thresholds()
 	}
+	c.tried(managed)
 	c.IdleOff = launchedIdleOff(last.Settings)
 	if last.ID == "" {
 		return c

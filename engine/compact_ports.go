@@ -10,12 +10,16 @@ import (
 )
 
 // CompactionMark is the moment from which a compaction counts as the one that was
-// asked for: a byte offset of the client's own record, and the time.
+// asked for: a byte offset of the client's own record, the newest report of its hooks,
+// and the time.
 type CompactionMark struct {
 	Path   string    `json:"path"`
 	Offset int64     `json:"offset"` // bytes of the record at that moment
 	At     time.Time `json:"at"`
-	Tag    string    `json:"tag,omitempty"` // stands in the command that was typed
+	// Event is the name of the newest hook event then. Only those behind it count; the
+	// time decides where there was none, or an older build made the mark.
+	Event string `json:"event,omitempty"`
+	Tag   string `json:"tag,omitempty"` // stands in the command that was typed
 }
 
 // CompactionState is how a compaction that was asked for stands.

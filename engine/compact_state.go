@@ -50,7 +50,14 @@ func (e *Engine) CompactState(ctx context.Context, ref string) (*CompactState, e
 	if err != nil {
 		return nil, err
 	}
-	c := &CompactState{OK: true, Seat: w.address(seat), Compaction: seatCompaction(w.rigs[seat.RigID], seat, w.latest[seat.ID])}
+	managed, err := (&enforcer{e: e}).remembered(ctx, seat.ID)
+	if err != nil {
+		return nil, err
+	}
+	if managed.Generation != seat.Generation {
+		managed = ManagedState{}
+	}
+	c := &CompactState{OK: true, Seat: w.address(seat), Compaction: seatCompaction(w.rigs[seat.RigID], seat, w.latest[seat.ID], managed)}
 	c.Verdict = c.Compaction.Verdict
 	op, steps, err := e.compactOp(ctx, seat.ID)
 	if err != nil || op.ID == "" {

@@ -152,15 +152,19 @@ func doCompactSend(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if err := c.arm(ctx, t, probe); err != nil {
 		return nil, err
 	}
-	ev := Evidence{"file": ConversationDigest(mark.Path), "offset": mark.Offset, "at": mark.At.UTC().Format(time.RFC3339Nano), "directive": "armed", "delivery": "not sent", "session_id": t.session.ID}
+	ev := Evidence{"file": ConversationDigest(mark.Path), "offset": mark.Offset, "at": mark.At.UTC().Format(time.RFC3339Nano), "event": mark.Event, "directive": "armed", "delivery": "not sent", "session_id": t.session.ID}
 	if err := r.note(ctx, s, StepStarted, ev, nil); err != nil { // what is typed is on record before it is typed
 		return ev, err
 	}
 	if err := c.cancelled(ctx); err != nil {
+		ev[typedKey] = false
 		return ev, err
 	}
 	d, err := c.line(ctx, oneLine("/compact "+c.tag+" Keep why the work matters, what is under way and who comes next. "+c.text.CompactInstruction), false)
 	ev["delivery"] = cmp.Or(d.Outcome, "not sent")
+	if err != nil && (d.Outcome == "" || d.Outcome == "not-sent") {
+		ev[typedKey] = false // the line was not begun: what is asked again is not asked twice
+	}
 	return ev, err
 }
 
@@ -242,7 +246,7 @@ func (c compaction) recall(ctx context.Context, ev Evidence) (CompactionMark, er
 		return CompactionMark{}, Errorf(CodeStaleGeneration, "the seat holds another conversation now").On("compact", c.s.Seat).
 			WithHint("`rig seat status %s`", c.s.Seat)
 	}
-	return CompactionMark{Path: now.Path, Offset: int64(ev.Int("offset")), At: now.At}, nil
+	return CompactionMark{Path: now.Path, Offset: int64(ev.Int("offset")), At: now.At, Event: ev.Str("event")}, nil
 }
 
 // doCompactProve waits for the outcome. A failure is told with the client's words,

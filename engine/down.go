@@ -62,7 +62,7 @@ func planDown(ctx context.Context, e *Engine, w *world, p *Plan) error {
 		}
 	}
 	p.Phases = append(p.Phases, Phase{ID: "rig", Unit: "rig", Title: "Close the rig", Needs: units, Steps: []Step{last}})
-	p.Changes = append(p.Changes, Change{Field: "rig " + rig.Name, Before: Counted(running, "seat") + " running", After: downWord(args.Delete)})
+	p.Changes = append(p.Changes, Change{Field: "rig " + rig.Name, Before: w.runningWords(rig), After: downWord(args.Delete)})
 	if !args.Delete {
 		p.Unchanged = append(p.Unchanged, "history, snapshots and inbound work")
 		return nil
@@ -72,6 +72,23 @@ func planDown(ctx context.Context, e *Engine, w *world, p *Plan) error {
 		e.blockWork(w, p, seat, w.address(seat), args.DropWork)
 	}
 	return nil
+}
+
+// runningWords says how many seats of a rig run, as far as that can be told.
+func (w *world) runningWords(rig Rig) string {
+	runs, unseen := 0, 0
+	for _, seat := range w.seatsOf(rig.ID) {
+		switch at := w.locate(seat.ID); {
+		case at.presence == Unknown:
+			unseen++
+		case at.presence == Present && !at.dead:
+			runs++
+		}
+	}
+	if unseen > 0 {
+		return Untold(runs, unseen) + " seats running"
+	}
+	return Counted(runs, "seat") + " running"
 }
 
 func downWord(deleted bool) string {

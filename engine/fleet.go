@@ -74,6 +74,7 @@ type Totals struct {
 	Running   int `json:"running"`
 	Busy      int `json:"busy"`
 	Waiting   int `json:"waiting"`
+	Unknown   int `json:"unknown,omitempty"` // seats of which nobody can tell whether they run
 	Attention int `json:"attention"`
 }
 
@@ -116,6 +117,7 @@ type RigView struct {
 	CreatedAt time.Time  `json:"created_at"`
 	Running   int        `json:"running_count"`
 	Busy      int        `json:"active_count"`
+	Unknown   int        `json:"unknown_count,omitempty"` // seats of which nobody can tell whether they run
 	Attention int        `json:"attention_count"`
 	Pods      []PodView  `json:"pods"`
 	Seats     []SeatView `json:"seats"`

@@ -35,6 +35,18 @@ func (b *builder) opViews() []OpView {
 	return out
 }
 
+// undoableOps lists the operations whose undo window is open.
+func undoableOps(r Reader, now time.Time) ([]Operation, error) {
+	ops, err := r.Operations(OperationFilter{Undo: true})
+	var out []Operation
+	for _, op := range ops {
+		if op.State.Ended() && op.UndoOpen(now) {
+			out = append(out, op)
+		}
+	}
+	return out, err
+}
+
 // undoGone reports that tmux was asked, has answered for every pane, and has none any more
 // in which the former occupant of an operation's seat lives.
 func (b *builder) undoGone(op Operation) bool {
@@ -56,6 +68,7 @@ func (b *builder) attention(f *Fleet) []AttentionItem {
 	for _, s := range f.Seats() {
 		items = append(items, b.seatAttention(s)...)
 		items = append(items, auditAttention(s)...)
+		items = append(items, managedAttention(s)...)
 	}
 	items = append(items, b.shared(f)...)
 	for _, op := range f.Ops {

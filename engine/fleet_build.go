@@ -26,6 +26,7 @@ type FleetInput struct {
 	Dead     map[string]bool  // by operation id: its owner is proven dead
 	Undoable []Operation      // ended, and inside their undo window
 	Steps    map[string][]OperationStep
+	Managed  map[string]ManagedState // by seat: how its policy's attempts went
 	Recent   []Event
 	Now      time.Time
 
@@ -175,7 +176,7 @@ func (b *builder) seat(r Rig, s Seat) SeatView {
 	b.place(&v, s, last, had)
 	b.judge(&v, s, last)
 	v.Usage = b.pressure(s)
-	v.Compaction = seatCompaction(r, s, last)
+	v.Compaction = seatCompaction(r, s, last, b.in.Managed[s.ID])
 	v.Compaction.sampled(v.Usage)
 	return v
 }
@@ -330,6 +331,7 @@ func (v *RigView) sum() {
 			v.Busy++
 		}
 	}
+	v.Unknown = unknown
 	switch {
 	case unknown > 0:
 		v.Life, v.Why = RigUnknown, why
@@ -357,6 +359,7 @@ func (f *Fleet) total() {
 		r := &f.Rigs[i]
 		t.Seats += len(r.Seats)
 		t.Running += r.Running
+		t.Unknown += r.Unknown
 		for j := range r.Seats {
 			switch r.Seats[j].Activity.State {
 			case ActivityBusy:

@@ -87,16 +87,29 @@ func (e *Engine) learnID(ctx context.Context, w *world, seat Seat, by looker) er
 		return nil
 	}
 	id := rt.Identify(ctx, p)
-	if !id.Proven || id.Token.Empty() || e.namesParent(ctx, seat, id.Token.Reveal()) {
+	if !id.Proven || id.Token.Empty() {
 		return nil
 	}
-	if owner, _, known, err := e.occupantOf(ctx, w, seat.Runtime, NewParentToken(id.Token.Reveal())); err != nil || known && owner.ID != last.ID {
+	if whose, err := e.ownerBeside(ctx, w, seat, last, id); err != nil || whose != "" {
 		return err
 	}
 	return e.d.Store.Write(ctx, func(tx Tx) error {
 		tx.Durable() // without its id nobody finds the conversation again
 		return e.recordLearned(tx, w, seat, last.ID, id, by)
 	})
+}
+
+// ownerBeside says whose conversation an id is when it is not the occupant's own: what
+// its seat was forked from, or another occupant's, also a former one's. "" is nobody's.
+func (e *Engine) ownerBeside(ctx context.Context, w *world, seat Seat, last Session, id Identity) (string, error) {
+	if e.namesParent(ctx, seat, id.Token.Reveal()) {
+		return "the one that it was forked from", nil
+	}
+	owner, whose, known, err := e.occupantOf(ctx, w, seat.Runtime, NewParentToken(id.Token.Reveal()))
+	if err != nil || !known || owner.ID == last.ID {
+		return "", err
+	}
+	return whose, nil
 }
 
 // recordLearned writes a proven id into the row of the occupant that was looked at,

@@ -105,6 +105,9 @@ func (o *observer) readSeat(ctx context.Context, ref string, parsed SeatRef) (se
 		if o.rec, err = r.RecordOf(name.ID); err != nil {
 			return err
 		}
+		if o.managed, err = managedStates(r, o.rec); err != nil {
+			return err
+		}
 		o.steps, err = stepsOf(r, o.rec.Open)
 		return err
 	})

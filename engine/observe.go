@@ -44,6 +44,7 @@ type observer struct {
 	recent    []Event
 	steps     map[string][]OperationStep
 	undoable  []Operation
+	managed   map[string]ManagedState
 	dead      map[string]bool
 	last      *Fleet
 	kept      samples
@@ -94,6 +95,7 @@ func (o *observer) readRecord(ctx context.Context) bool {
 	var recent []Event
 	var steps map[string][]OperationStep
 	var undoable []Operation
+	var managed map[string]ManagedState
 	var found []DiscoveredSession
 	if err == nil {
 		err = o.e.d.Store.Read(ctx, func(r Reader) error {
@@ -110,6 +112,9 @@ func (o *observer) readRecord(ctx context.Context) bool {
 			if found, err = r.AllDiscovered(); err != nil {
 				return err
 			}
+			if managed, err = managedStates(r, rec); err != nil {
+				return err
+			}
 			steps, err = stepsOf(r, rec.Open)
 			return err
 		})
@@ -120,7 +125,7 @@ func (o *observer) readRecord(ctx context.Context) bool {
 		return changed
 	}
 	o.rec, o.recMark, o.recErr, o.recent, o.steps, o.undoable = rec, mark, nil, recent, steps, undoable
-	o.found = found
+	o.found, o.managed = found, managed
 	return true
 }
 
@@ -134,18 +139,6 @@ func stepsOf(r Reader, ops []Operation) (map[string][]OperationStep, error) {
 		}
 	}
 	return steps, nil
-}
-
-// undoableOps lists the operations whose undo window is open.
-func undoableOps(r Reader, now time.Time) ([]Operation, error) {
-	ops, err := r.Operations(OperationFilter{Undo: true})
-	var out []Operation
-	for _, op := range ops {
-		if op.State.Ended() && op.UndoOpen(now) {
-			out = append(out, op)
-		}
-	}
-	return out, err
 }
 
 // readOwners asks whether the owners of open operations still live.
@@ -344,7 +337,7 @@ func (o *observer) picture() (*Fleet, bool) {
 	now := o.e.d.Clock.Now()
 	f := BuildFleet(FleetInput{
 		Record: o.rec, Inv: o.inv, Live: o.live, Unseen: o.unseen, Socket: o.e.d.Mux.Socket(), Console: o.e.d.Self.Socket, Found: o.found, Activity: o.activity, Since: o.since, Ended: o.ends.at,
-		Usage: o.usage, Identity: o.identity, Foreign: o.foreign, Dead: o.dead, Undoable: o.undoable, Steps: o.steps, Recent: o.recent, Now: now, world: o.world(now),
+		Usage: o.usage, Identity: o.identity, Foreign: o.foreign, Dead: o.dead, Undoable: o.undoable, Steps: o.steps, Managed: o.managed, Recent: o.recent, Now: now, world: o.world(now),
 	})
 	if o.recErr != nil {
 		f.RecordErr = o.recErr.Error()

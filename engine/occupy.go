@@ -233,9 +233,17 @@ func (r *run) launchRequest(seat Seat, st seatStart, l *launched) LaunchRequest 
 		Start: start, Prompt: r.e.redactPrompt(st.Prompt), Settings: l.session.Settings, Env: env,
 		RigEnv: append([]string{
 			"RIG_SEAT=" + st.Address, "RIG_GENERATION=" + itoa(l.session.Generation), "RIG_SESSION=" + l.session.ID,
+			EnvPod + "=" + seat.Pod, EnvMember + "=" + seat.Member,
 		}, d.RigEnv...),
 	}
 }
+
+// Variables that name an occupant's pod and member: its address does not say where a
+// pod's name with a hyphen ends.
+const (
+	EnvPod    = "RIG_POD"
+	EnvMember = "RIG_MEMBER"
+)
 
 // withIDs fills in the native ids that we choose.
 func withIDs(ids IDs, start Start) Start {

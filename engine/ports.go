@@ -129,4 +129,7 @@ type HookSignal struct {
 	Event   string    `json:"event"` // such as SessionStart or Stop
 	At      time.Time `json:"at"`
 	Payload []byte    `json:"payload"` // the hook's stdin, bounded
+	// Name is its file's: names sort in the order in which events came, also where a
+	// clock was set back between them, and At does not.
+	Name string `json:"name,omitempty"`
 }

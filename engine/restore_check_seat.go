@@ -52,6 +52,10 @@ func (c *checker) seat(ctx context.Context, s Seat, contexts map[string]StartupC
 		k.queue(ctx)
 	}
 	k.spec(ctx)
+	if c.w.inv.Server == Unknown && worse(CheckUnknown, k.out.Status) { // the check of the server tells it once
+		k.out.Status, k.out.Remedy = CheckUnknown, "`rig doctor`"
+		k.out.Why += "; whether it would come back cannot be told, as tmux does not answer"
+	}
 	return k.out
 }
 

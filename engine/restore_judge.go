@@ -116,9 +116,12 @@ func (e *Engine) continuable(ctx context.Context, w *world, seat Seat, last Sess
 	wait := func(code Code, why, hint string) verdict {
 		return verdict{outcome: ContinuityAwaiting, code: code, why: why, hint: hint}
 	}
+	if seat.RestorePolicy == RestoreCheckpoint {
+		return wait(CodeAwaiting, "its restore_policy is checkpoint_only: its conversation is not to be resumed, and there is no checkpoint to start from", freshHint(w, seat))
+	}
 	again := "then `" + CommandLine("rig", "up", rigName) + "`"
 	if last.Token.Empty() {
-		if last.Startup == StartupAttention && w.locate(seat.ID).presence == Present { // a gate was in the way when it started
+		if at := w.locate(seat.ID); last.Startup == StartupAttention && at.presence == Present && !at.dead { // a gate was in the way when it started
 			return wait(CodeNoToken, "its client asked something when it started, so its conversation was not recorded",
 				"answer it, then `rig seat clear-attention "+w.address(seat)+" --reason …` records it")
 		}

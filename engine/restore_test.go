@@ -376,3 +376,22 @@ func TestRestoreCheckSeesWhoHoldsASeat(t *testing.T) {
 		t.Errorf("%+v", it)
 	}
 }
+
+// TestACheckpointOnlySeatIsNotContinued: an older build took this policy into the record and resumed the seat all the same. There are no
+// checkpoints, so a restore starts nothing and asks, and so says the check.
+func TestACheckpointOnlySeatIsNotContinued(t *testing.T) {
+	t.Parallel()
+	b := newSeatBench(t)
+	b.edit(t, "dev.m0", func(seat *engine.Seat, _ *engine.Session) { seat.RestorePolicy = engine.RestoreCheckpoint })
+	rep, err := b.e.RestoreCheck(context.Background(), engine.RestoreCheckOptions{})
+	if err != nil || len(rep.Repairs) == 0 || !strings.Contains(rep.Repairs[0].Evidence, "checkpoint_only") || !strings.Contains(rep.Repairs[0].Remedy, "--fresh dev.m0") {
+		t.Errorf("%v %+v", err, rep.Repairs)
+	}
+	b.run(t, request(engine.VerbDown, "team", engine.DownArgs{}))
+	if got := outcomes(b.run(t, restoreUp())); !strings.Contains(got, "dev-m0=awaiting-decision") {
+		t.Errorf("restored as %s", got)
+	}
+	if got := outcomes(b.run(t, restoreUp("dev.m0"))); !strings.Contains(got, "dev-m0=fresh-primed") {
+		t.Errorf("started anew as %s", got)
+	}
+}

@@ -59,7 +59,7 @@ type RestorePolicy string
 const (
 	RestoreResume     RestorePolicy = "resume_if_possible"
 	RestoreFresh      RestorePolicy = "relaunch_fresh"
-	RestoreCheckpoint RestorePolicy = "checkpoint_only"
+	RestoreCheckpoint RestorePolicy = "checkpoint_only" // refused in a spec, as there are no checkpoints; on record of older builds
 )
 
 // Seat is a member's durable position. Its identity (id, pod, member, rig) never

@@ -25,7 +25,8 @@ type clearing struct {
 	from      string
 	clearedBy string
 	evidence  map[string]any
-	identity  Identity // of the running client, when it proved one
+	identity  Identity // of the running client, when it proved one that is nobody else's
+	tokenWhy  string   // why the id that it names is not taken
 	pid       int      // the process that the pane was verified to hold, 0 = not looked for
 	panePID   int
 }
@@ -136,9 +137,7 @@ func (s *seatPlan) judge(ctx context.Context, rt Runtime, p Probe, c *clearing) 
 			}
 		}
 	}
-	if id := rt.Identify(ctx, p); id.Proven && !s.e.namesParent(ctx, s.seat, id.Token.Reveal()) {
-		c.identity = id
-	}
+	s.identify(ctx, rt, p, c)
 	if len(c.classes) == 1 && c.classes[0] == ClassIdentity {
 		return
 	}
@@ -149,6 +148,32 @@ func (s *seatPlan) judge(ctx context.Context, rt Runtime, p Probe, c *clearing) 
 		return
 	}
 	s.responsive(act, c)
+}
+
+// identify asks the running client for its conversation. One that is on record as
+// another occupant's is not taken, and what cannot be told is not either: one
+// conversation has one seat.
+func (s *seatPlan) identify(ctx context.Context, rt Runtime, p Probe, c *clearing) {
+	id := rt.Identify(ctx, p)
+	if !id.Proven || id.Token.Empty() {
+		return
+	}
+	if !s.last.Token.Empty() { // nothing is taken: it is only compared
+		if !s.e.namesParent(ctx, s.seat, id.Token.Reveal()) {
+			c.identity = id
+		}
+		return
+	}
+	switch whose, err := s.e.ownerBeside(ctx, s.w, s.seat, s.last, id); {
+	case err != nil:
+		c.tokenWhy = "whose conversation it is cannot be told: " + err.Error()
+	case whose != "":
+		c.tokenWhy = theirConversation + whose
+	default:
+		c.identity = id
+		return
+	}
+	s.p.Warnings = append(s.p.Warnings, "the conversation that its client names is not recorded as the seat's: "+c.tokenWhy)
 }
 
 // responsive accepts fresh activity of high confidence; an outcome also needs the

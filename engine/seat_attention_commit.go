@@ -41,6 +41,9 @@ func commitClearAttention(_ context.Context, r *run, s Step, tx Tx) (Evidence, e
 			return nil, err
 		}
 	}
+	if c.tokenWhy != "" {
+		ev[tokenWhyKey] = c.tokenWhy
+	}
 	if slices.Equal(c.classes, []string{ClassOutcome}) {
 		ev["to"] = string(ContinuityRecovered)
 	}

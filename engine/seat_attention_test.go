@@ -41,6 +41,29 @@ func TestRestoreCheckNamesTheWayPastAGate(t *testing.T) {
 	}
 }
 
+// TestAClientThatEndedAtItsGateIsNotToBeAnswered: what is named as the way on is a verb that takes such a seat.
+func TestAClientThatEndedAtItsGateIsNotToBeAnswered(t *testing.T) {
+	t.Parallel()
+	b := newSeatBench(t)
+	b.edit(t, "dev.m0", func(_ *engine.Seat, s *engine.Session) {
+		s.Startup, s.Token = engine.StartupAttention, engine.ResumeToken{}
+	})
+	b.kill(t, "dev.m0", 1)
+	rep, err := b.e.RestoreCheck(context.Background(), engine.RestoreCheckOptions{})
+	if err != nil || len(rep.Repairs) == 0 || strings.Contains(rep.Repairs[0].Remedy, "clear-attention") || !strings.Contains(rep.Repairs[0].Remedy, "rig up team --fresh dev.m0") {
+		t.Errorf("%v %+v", err, rep.Repairs)
+	}
+	for _, req := range []engine.Request{restoreUp(), request(engine.VerbLaunch, "team", engine.LaunchArgs{Seats: []string{"dev.m0"}})} {
+		p, err := b.e.Plan(context.Background(), req)
+		if err != nil || strings.Contains(string(jsonOf(t, p)), "clear-attention") {
+			t.Errorf("%s: %v %s", req.Verb, err, jsonOf(t, p))
+		}
+	}
+	if rec := b.run(t, restoreUp("dev.m0")); rec.Seats[0].Outcome != engine.ContinuityFreshPrimed {
+		t.Errorf("%+v", rec)
+	}
+}
+
 func TestClearAttentionByEvidence(t *testing.T) {
 	t.Parallel()
 	for _, state := range []engine.ActivityState{engine.ActivityIdle, engine.ActivityBusy} {
@@ -147,6 +170,38 @@ func TestClearAttentionLearnsTheId(t *testing.T) {
 	b.run(t, clearRequest("dev.m0", ""))
 	if b.token(t, "dev.m0") != secretID {
 		t.Error("its id was not learned")
+	}
+}
+
+// TestClearAttentionLeavesAnothersIdAlone: one conversation has one seat. A client that names the one on record as another seat's, also as
+// that of a former occupant, is cleared without it, and the plan, the receipt and the event say whose it is.
+func TestClearAttentionLeavesAnothersIdAlone(t *testing.T) {
+	t.Parallel()
+	for _, former := range []bool{false, true} {
+		b := newSeatBench(t)
+		other := b.specs["team"]
+		other.Name = "other"
+		b.specs["other"] = other
+		b.run(t, request(engine.VerbUp, "other", engine.UpArgs{Spec: "other"}))
+		theirs := b.token(t, "dev-m0@other")
+		if former {
+			b.run(t, handoverRequest("dev-m0@other", "fresh"))
+		}
+		b.claude.Gate = "trust_gate"
+		b.run(t, freshRequest("dev-m0@team", true))
+		b.claude.Gate = ""
+		b.claude.identity = &engine.Identity{Proven: true, Token: engine.NewResumeToken(theirs), Provenance: engine.ProvenanceHook, Why: "the registry names it"}
+		req := clearRequest("dev-m0@team", "")
+		p, err := b.e.Plan(context.Background(), req)
+		if err != nil || !strings.Contains(strings.Join(p.Warnings, "\n"), "the conversation of dev-m0@other") {
+			t.Errorf("former %v: the plan says %v, %v", former, p.Warnings, err)
+		}
+		rec := b.run(t, req)
+		s := b.seat(t, "dev-m0@team")
+		if !rec.OK || s.Startup != engine.StartupReady || b.token(t, "dev-m0@team") != "" {
+			t.Errorf("former %v: ok %v, startup %s, it holds another's token: %v", former, rec.OK, s.Startup, b.token(t, "dev-m0@team") == theirs)
+		}
+		payload(t, b.events(t, rec.Operation.ID)[0], `"token_why":"it is the conversation of dev-m0@other`)
 	}
 }
 

@@ -54,6 +54,18 @@ func Passed(since, now time.Time, d time.Duration) bool {
 	return past >= d || past < 0
 }
 
+// Untold writes a count of what is known beside which some cannot be told: "?" where
+// none is known, "3+?" where some are.
+func Untold(n, unknown int) string {
+	switch {
+	case unknown == 0:
+		return itoa(int64(n))
+	case n == 0:
+		return "?"
+	}
+	return itoa(int64(n)) + "+?"
+}
+
 // CommandLine joins quoted words.
 func CommandLine(words ...string) string {
 	q := make([]string, 0, len(words))

@@ -95,7 +95,7 @@ func (c *checker) profile(m mapping, defaults Preferences) Profile {
 	p := Profile{Summary: m.text("summary"), Prefers: c.preferences(m.sub("preferences"), m), Startup: c.startup(m.sub("startup"))}
 	if p.Prefers.RestorePolicy != "" && wider(p.Prefers.RestorePolicy, defaults.RestorePolicy) {
 		life := m.sub("lifecycle")
-		life.fault("restore_policy", CodePolicyWider, widerHint(defaults.RestorePolicy),
+		life.fault("restore_policy", CodePolicyWider, widerHint,
 			"%s allows more than the agent's default %s", p.Prefers.RestorePolicy, defaults.RestorePolicy)
 	}
 	return p
@@ -132,29 +132,12 @@ func (c *checker) importRef(m mapping) {
 	}
 }
 
-// restoreRank orders restore policies from the widest to the narrowest.
-func restoreRank(p engine.RestorePolicy) int {
-	switch p {
-	case engine.RestoreFresh:
-		return 1
-	case engine.RestoreCheckpoint:
-		return 2
-	case engine.RestoreResume:
-	}
-	return 0
-}
-
 // wider reports whether p allows more than limit does. No limit allows all.
 func wider(p, limit engine.RestorePolicy) bool {
-	return limit != "" && restoreRank(p) < restoreRank(limit)
+	return limit == engine.RestoreFresh && p != engine.RestoreFresh
 }
 
-func widerHint(limit engine.RestorePolicy) string {
-	if limit == engine.RestoreCheckpoint {
-		return "a restore policy may only narrow: leave it out or write checkpoint_only"
-	}
-	return "a restore policy may only narrow: leave it out, or write relaunch_fresh or checkpoint_only"
-}
+const widerHint = "a restore policy may only narrow: leave it out or write relaunch_fresh"
 
 // profileNames lists the profiles of an agent in alphabetical order.
 func (a AgentSpec) profileNames() []string {

@@ -50,7 +50,8 @@ func TestAgentRules(t *testing.T) {
 		{"wake_on_demand", change("interactive_resident", "wake_on_demand"), []fault{{"7:31 not_supported defaults.lifecycle.execution_mode", ""}}},
 		{"mode", change("interactive_resident", "batch"), []fault{{"7:31 bad_value defaults.lifecycle.execution_mode", ""}}},
 		{"strategy", change("restore_policy: relaunch_fresh", "compaction_strategy: pod_continuity"), []fault{{"19:38 not_supported profiles.reviewer.lifecycle.compaction_strategy", ""}}},
-		{"wider than the default", strings.Replace(change("restore_policy: resume_if_possible", "restore_policy: checkpoint_only"), "x", "x", 1), []fault{{"19:33 policy_wider profiles.reviewer.lifecycle.restore_policy", "checkpoint_only"}}},
+		{"wider than the default", strings.NewReplacer("restore_policy: resume_if_possible", "restore_policy: relaunch_fresh", "restore_policy: relaunch_fresh", "restore_policy: resume_if_possible").Replace(agentText), []fault{{"19:33 policy_wider profiles.reviewer.lifecycle.restore_policy", "write relaunch_fresh"}}},
+		{"checkpoints", change("restore_policy: relaunch_fresh", "restore_policy: checkpoint_only"), []fault{{"19:33 not_supported profiles.reviewer.lifecycle.restore_policy", "relaunch_fresh"}}},
 		{"runtime", change("runtime: codex", "runtime: codecs"), []fault{{"21:28 bad_value profiles.porter.preferences.runtime", "did you mean codex"}}},
 		{"import range", agentText + "imports: [{ref: \"local:../x\", version: \"^1.0\"}, {ref: \"builtin:agent\"}]\n", []fault{
 			{"22:40 bad_value imports[0].version", "no range"}, {"22:55 bad_value imports[1].ref", "nothing to import"},

@@ -130,7 +130,7 @@ func genMember(t *rapid.T, id string) engine.MemberSpec {
 	m := engine.MemberSpec{ID: id, Label: maybe(t, genText, "label"), CwdWritten: genPath.Draw(t, "cwd"), Startup: genStartup(t)}
 	m.Cwd = resolve("/srv/shop", m.CwdWritten)
 	m.Env = maybe(t, rapid.MapOfN(rapid.StringMatching(`[A-Z_][A-Z0-9_]{0,5}X`), rapid.OneOf(genLines, rapid.Just("")), 1, 3), "env")
-	m.RestorePolicy = maybe(t, rapid.SampledFrom([]engine.RestorePolicy{engine.RestoreResume, engine.RestoreFresh, engine.RestoreCheckpoint}), "restore")
+	m.RestorePolicy = maybe(t, rapid.SampledFrom([]engine.RestorePolicy{engine.RestoreResume, engine.RestoreFresh}), "restore")
 	m.ReadinessMS = maybe(t, rapid.IntRange(5000, 600_000), "ready")
 	if rapid.Bool().Draw(t, "terminal") {
 		m.Runtime, m.AgentRef, m.Profile = engine.RuntimeTerminal, terminalBuiltin, noProfile

@@ -193,7 +193,7 @@ func (r *resolver) agent(m *engine.MemberSpec, root, at string) engine.StartupSp
 	}
 	if wider(m.RestorePolicy, limit) {
 		path := at + ".restore_policy"
-		r.at(r.places[path], path, CodePolicyWider, widerHint(limit), "%s allows more than the agent's %s", m.RestorePolicy, limit)
+		r.at(r.places[path], path, CodePolicyWider, widerHint, "%s allows more than the agent's %s", m.RestorePolicy, limit)
 	}
 	return layers
 }

@@ -126,6 +126,7 @@ func TestMemberRules(t *testing.T) {
 		{"model with brackets", with("model: claude-opus-4-1[1m]"), nil},
 		{"effort", with("effort: minimal"), []fault{{"12:17 bad_value pods[0].members[0].effort", "low, medium"}}},
 		{"restore policy", with("restore_policy: resume"), []fault{{"12:25 bad_value pods[0].members[0].restore_policy", "resume_if_possible"}}},
+		{"restore from a checkpoint", with("restore_policy: checkpoint_only"), []fault{{"12:25 not_supported pods[0].members[0].restore_policy", "relaunch_fresh"}}},
 		{"timeout low", with("readiness_timeout_ms: 4999"), []fault{{"12:31 bad_value pods[0].members[0].readiness_timeout_ms", "5000 to 600000"}}},
 		{"timeout high", with("readiness_timeout_ms: 600001"), []fault{{"12:31 bad_value pods[0].members[0].readiness_timeout_ms", ""}}},
 		{"timeout as text", with(`readiness_timeout_ms: "5000"`), []fault{{"12:31 wrong_type pods[0].members[0].readiness_timeout_ms", "plain digits"}}},

@@ -46,12 +46,13 @@ type field struct {
 	secret   bool // a text that no message quotes; its pattern is for the schema
 	path     bool // a path inside the folder of the spec
 	enum     []string
-	pattern  string // of a text
-	says     string // the pattern in words
-	min, max int64  // of a number, when max > 0
-	least    int    // entries of a list
-	def      any    // shown in the schema
-	of       *field // element of a list or map
+	later    []string // texts that are known and not built: refused as not_supported with the note
+	pattern  string   // of a text
+	says     string   // the pattern in words
+	min, max int64    // of a number, when max > 0
+	least    int      // entries of a list
+	def      any      // shown in the schema
+	of       *field   // element of a list or map
 	object   *object
 	oneOf    []*object // alternatives; the object's own check decides
 	standing standing
@@ -209,6 +210,9 @@ func (c *checker) text(n *yaml.Node, path string, f *field) {
 		c.name(n, path)
 	case f.path:
 		c.safePath(n, path)
+	case slices.Contains(f.later, n.Value):
+		c.bad[n] = true
+		c.add(n, path, engine.CodeNotSupported, f.note, "%s is known, but this version cannot do it", n.Value)
 	case len(f.enum) > 0:
 		c.oneOf(n, path, f.enum)
 	case f.pattern != "" && !f.secret && !c.t.pattern(f.pattern).MatchString(n.Value):

@@ -104,7 +104,9 @@ func memberTable(startup, source field) *object {
 
 func restoreField() field {
 	f := oneText("restore_policy", "what a restore may do with the seat; a member may only narrow what its agent allows",
-		string(engine.RestoreResume), string(engine.RestoreFresh), string(engine.RestoreCheckpoint))
+		string(engine.RestoreResume), string(engine.RestoreFresh))
+	f.later = []string{string(engine.RestoreCheckpoint)}
+	f.note = "write relaunch_fresh or leave it out: there are no checkpoints to restore a seat from"
 	f.def = string(engine.RestoreResume)
 	return f
 }

@@ -134,6 +134,8 @@ func attentionLook(class string) look {
 		return look{"▲", "^", "a SIGCONT", toneNeed}
 	case engine.AttnNotAudited:
 		return look{"◆", "+", "an audit", toneNeed}
+	case engine.AttnCompaction:
+		return look{"◆", "+", "a compaction", toneNeed}
 	case engine.AttnGate:
 		return look{"◈", "!", "a gate", toneNeed}
 	case engine.AttnLimit:
@@ -197,7 +199,7 @@ func calmWords(f *engine.Fleet) (title, why string, known bool) {
 	case f.Server.State != engine.Present && f.Totals.Seats > 0:
 		return "Nothing is known to wait", strings.TrimSpace("tmux is " + f.Server.State.String() + ": what seats do is not known. " + clean(f.Server.Why)), false
 	}
-	return "Nobody waits for you", itoa(f.Totals.Running) + " of " + engine.Counted(f.Totals.Seats, "seat") + " running, " + itoa(f.Totals.Busy) + " busy.", true
+	return "Nobody waits for you", engine.Untold(f.Totals.Running, f.Totals.Unknown) + " of " + engine.Counted(f.Totals.Seats, "seat") + " running, " + engine.Untold(f.Totals.Busy, f.Totals.Unknown) + " busy.", true
 }
 
 // beyond shows what the item is about: the seat's pane, or the item's own text

@@ -122,7 +122,7 @@ func (m *Model) rigCells(r *engine.RigView, folded bool, w int) []seg {
 		{toneStrong, cutMiddle(clean(r.Name), 32)},
 		{toneText, "  "},
 		{l.tone, l.text(g)},
-		{toneDim, "  " + itoa(r.Running) + "/" + itoa(len(r.Seats))},
+		{toneDim, "  " + engine.Untold(r.Running, r.Unknown) + "/" + itoa(len(r.Seats))},
 	}
 	needs, n := "", m.rigNeeds(r)
 	if m.w >= stackCols {
@@ -262,7 +262,7 @@ func (m *Model) rigBox(r fleetRow, w, h int) []string {
 	put("why", clean(r.rig.Why), toneText)
 	put("spec", cutMiddle(clean(r.rig.SpecPath), inner-12), toneText)
 	put("created", ago(m.now, r.rig.CreatedAt), toneText)
-	put("seats", itoa(len(r.rig.Seats))+", "+itoa(r.rig.Running)+" running, "+itoa(r.rig.Busy)+" busy", toneText)
+	put("seats", itoa(len(r.rig.Seats))+", "+engine.Untold(r.rig.Running, r.rig.Unknown)+" running, "+engine.Untold(r.rig.Busy, r.rig.Unknown)+" busy", toneText)
 	lines = append(lines, m.brush.blank(inner, 1)...)
 	for _, id := range []string{"launch", "down", "mark"} {
 		if a := m.reg.byID(id); a != nil {

@@ -140,7 +140,8 @@ func (p *plain) picture(f *engine.Fleet) {
 func (p *plain) greet(f *engine.Fleet) {
 	t := f.Totals
 	if f.Live {
-		p.say("rig: %s, %s, %d running, %d busy, %d%s.", engine.Counted(t.Rigs, "rig"), engine.Counted(t.Seats, "seat"), t.Running, t.Busy, t.Attention, needYou(t.Attention))
+		p.say("rig: %s, %s, %s running, %s busy, %d%s.", engine.Counted(t.Rigs, "rig"), engine.Counted(t.Seats, "seat"),
+			engine.Untold(t.Running, t.Unknown), engine.Untold(t.Busy, t.Unknown), t.Attention, needYou(t.Attention))
 	} else {
 		p.say("rig: %s, %s; how many run is not known yet.", engine.Counted(t.Rigs, "rig"), engine.Counted(t.Seats, "seat"))
 	}

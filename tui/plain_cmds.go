@@ -53,7 +53,7 @@ func (p *plain) help() {
 func (p *plain) list(words string) {
 	for i := range p.m.fleet.Rigs {
 		r := &p.m.fleet.Rigs[i]
-		p.say("rig %s: %s, %d of %s running", clean(r.Name), lookRig(r.Life).word, r.Running, engine.Counted(len(r.Seats), "seat"))
+		p.say("rig %s: %s, %s of %s running", clean(r.Name), lookRig(r.Life).word, engine.Untold(r.Running, r.Unknown), engine.Counted(len(r.Seats), "seat"))
 		for j := range r.Seats {
 			s := &r.Seats[j]
 			if words != "" && !seatMatches(s, words) {

@@ -93,6 +93,8 @@ func (s *pressureScreen) whyLines(m *Model, seat *engine.SeatView, w int) []stri
 		next = m.reg.hint("compact") + " opens the compaction; in a shell " + next
 		if policyActs(seat) {
 			next = "the rig's policy compacts it without you, " + policyAt(seat.Compaction) + "; before that " + next
+		} else if seat.Compaction.Failed != "" {
+			say("policy", clean(seat.Compaction.Why), toneNeed)
 		}
 	}
 	say("next", next, toneAccent)

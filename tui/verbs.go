@@ -71,7 +71,7 @@ func stoppedRigs(m *Model, s subject) []Choice {
 		if r.Running == len(r.Seats) {
 			continue
 		}
-		c := Choice{Value: r.Name, Note: "on record, " + itoa(r.Running) + "/" + itoa(len(r.Seats)) + " running"}
+		c := Choice{Value: r.Name, Note: "on record, " + engine.Untold(r.Running, r.Unknown) + "/" + itoa(len(r.Seats)) + " running"}
 		if s.rig != nil && s.rig.ID == r.ID {
 			out = append([]Choice{c}, out...)
 		} else {
@@ -112,7 +112,7 @@ func rigField(m *Model, s subject) *field {
 	f := &field{id: "rig", label: "Rig", kind: fieldPick, required: true, empty: "type to search"}
 	for i := range m.fleet.Rigs {
 		r := &m.fleet.Rigs[i]
-		f.choices = append(f.choices, Choice{Value: r.Name, Note: lookRig(r.Life).word + ", " + itoa(r.Running) + "/" + itoa(len(r.Seats)) + " running"})
+		f.choices = append(f.choices, Choice{Value: r.Name, Note: lookRig(r.Life).word + ", " + engine.Untold(r.Running, r.Unknown) + "/" + itoa(len(r.Seats)) + " running"})
 		if s.rig != nil && s.rig.ID == r.ID {
 			f.at = i
 		}

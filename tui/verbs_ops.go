@@ -177,7 +177,7 @@ func (m *Model) resolver(it *engine.AttentionItem) *wizardDef {
 		d = stopDef()
 	case engine.AttnIdentity:
 		d = clearDef()
-	case engine.AttnNotAudited:
+	case engine.AttnNotAudited, engine.AttnCompaction:
 		d = compactDef()
 	case engine.AttnOutcome:
 		if d = clearDef(); seat != nil && whyOccupied(seat) == "" {

@@ -61,7 +61,7 @@ func TestAttentionOpensTheWizardOfItsRemedy(t *testing.T) {
 	want := map[string]engine.Verb{
 		engine.AttnDead: engine.VerbSeatClean, engine.AttnLost: engine.VerbRestore, engine.AttnLimit: engine.VerbHandover,
 		engine.AttnShared: engine.VerbSeatStop, engine.AttnIdentity: engine.VerbClearAttention,
-		engine.AttnNotAudited: engine.VerbCompact, engine.AttnSuspended: "",
+		engine.AttnNotAudited: engine.VerbCompact, engine.AttnCompaction: engine.VerbCompact, engine.AttnSuspended: "",
 		engine.AttnWaiting: "", engine.AttnGate: "", engine.AttnStartup: "", engine.AttnServer: "",
 	}
 	seat := d.m.fleet.Seats()[0]

@@ -240,7 +240,7 @@ func (m *Model) statusIn(room int) []seg {
 	var parts []seg
 	add := func(k tone, text string) { parts = append(parts, seg{k, text}) }
 	add(toneDim, engine.Counted(f.Totals.Seats, "seat"))
-	add(toneDim, itoa(f.Totals.Running)+" running")
+	add(toneDim, engine.Untold(f.Totals.Running, f.Totals.Unknown)+" running")
 	if m.opt.ReadOnly {
 		add(toneNeed, "read-only")
 	}

@@ -119,6 +119,9 @@ func (c *cli) showCompactState(s *engine.CompactState) error {
 	add("directive", string(s.Directive))
 	add("cancelled by", s.Cancelled)
 	add("error", s.Error)
+	if s.Compaction.Managed {
+		add("policy", s.Compaction.Why)
+	}
 	idle := "as the client decides"
 	if s.Compaction.IdleOff {
 		idle = "off since this launch"

@@ -282,7 +282,7 @@ func savedCheck(ctx context.Context, a *app, f *engine.Fleet) (check, bool) {
 	if every == 0 {
 		every = 5 * time.Minute
 	}
-	if a.conf.Snapshots.Off || f.Totals.Running == 0 {
+	if a.conf.Snapshots.Off || f.Totals.Running+f.Totals.Unknown == 0 {
 		return check{}, false
 	}
 	var newest time.Time

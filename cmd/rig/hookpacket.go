@@ -13,8 +13,7 @@ import (
 // PreCompact hook: without the record, from what the occupant's environment and
 // the event say.
 func hookPacket(c runtimes.Compaction) (dir string, gaps []string, err error) {
-	name, _, _ := strings.Cut(c.Seat, "@")
-	pod, member, _ := strings.Cut(name, "-")
+	pod, member := podMember(c)
 	in := engine.PacketInput{
 		OpID: c.Attempt, Address: c.Seat, Operator: "PreCompact hook", Now: c.At, Transcript: c.Transcript,
 		TranscriptW: "the event names no transcript of this conversation",
@@ -23,4 +22,16 @@ func hookPacket(c runtimes.Compaction) (dir string, gaps []string, err error) {
 	}
 	h, err := packet.Seats{Home: c.Home}.WritePacket(context.Background(), in)
 	return h.Dir, h.Gaps, err
+}
+
+// podMember gives the names of a seat's pod and member as its environment has them. An
+// occupant that an older build launched has the address alone, which does not say where
+// a pod's name with a hyphen ends.
+func podMember(c runtimes.Compaction) (pod, member string) {
+	if c.Pod != "" && c.Member != "" {
+		return c.Pod, c.Member
+	}
+	name, _, _ := strings.Cut(c.Seat, "@")
+	pod, member, _ = strings.Cut(name, "-")
+	return pod, member
 }

@@ -123,7 +123,7 @@ func (c *cli) psHuman(fleet *engine.Fleet, rigs []engine.RigView, f psFlags) {
 	if t.Attention == 1 {
 		need = "needs"
 	}
-	fmt.Fprintf(c.out, "%s · %s · %d running · %d %s attention", engine.Counted(t.Rigs, "rig"), engine.Counted(t.Seats, "seat"), t.Running, t.Attention, need)
+	fmt.Fprintf(c.out, "%s · %s · %s running · %d %s attention", engine.Counted(t.Rigs, "rig"), engine.Counted(t.Seats, "seat"), engine.Untold(t.Running, t.Unknown), t.Attention, need)
 	if fleet.Server.State != engine.Present {
 		fmt.Fprintf(c.out, " · tmux %s", fleet.Server.State)
 	}
@@ -145,7 +145,7 @@ func (c *cli) psHuman(fleet *engine.Fleet, rigs []engine.RigView, f psFlags) {
 	rows := [][]string{{"RIG", "LIFECYCLE", "SEATS", "RUN", "BUSY", "ATTENTION", "CREATED"}}
 	for _, r := range rigs {
 		rows = append(rows, []string{
-			r.Name, string(r.Life), fmt.Sprint(len(r.Seats)), fmt.Sprint(r.Running), fmt.Sprint(r.Busy), mark(r.Attention), engine.Age(r.CreatedAt, fleet.At),
+			r.Name, string(r.Life), fmt.Sprint(len(r.Seats)), engine.Untold(r.Running, r.Unknown), engine.Untold(r.Busy, r.Unknown), mark(r.Attention), engine.Age(r.CreatedAt, fleet.At),
 		})
 	}
 	table(c.out, rows)

@@ -35,7 +35,20 @@ func (c *Claude) CompactionMark(_ context.Context, p engine.Probe) (engine.Compa
 		return engine.CompactionMark{}, engine.Errorf(engine.CodeUnavailable, "its transcript cannot be read: %s", reason(err)).On("compact", p.Address).Wrap(err).
 			WithHint("make the transcript readable for yourself")
 	}
-	return engine.CompactionMark{Path: path, Offset: st.Size(), At: p.Now}, nil
+	m := engine.CompactionMark{Path: path, Offset: st.Size(), At: p.Now}
+	if n := len(p.Signals.Hooks); n > 0 {
+		m.Event = p.Signals.Hooks[n-1].Name
+	}
+	return m, nil
+}
+
+// since reports whether an event came after a mark. A clock that was set back between
+// them dates an older event after it; the order of the spool does not.
+func (f hookFact) since(m engine.CompactionMark) bool {
+	if m.Event != "" && f.name != "" {
+		return f.name > m.Event
+	}
+	return f.at.After(m.At)
 }
 
 // CompactionSince looks for the outcome of a compaction that was asked for at the
@@ -45,7 +58,7 @@ func (c *Claude) CompactionMark(_ context.Context, p engine.Probe) (engine.Compa
 func (c *Claude) CompactionSince(_ context.Context, p engine.Probe, m engine.CompactionMark) engine.CompactionProof {
 	facts := c.hooks.of(p, c.conversationOf(p))
 	for _, f := range facts {
-		if f.event == "StopFailure" && f.at.After(m.At) {
+		if f.event == "StopFailure" && f.since(m) {
 			return engine.CompactionProof{State: engine.CompactionFailed, Source: "hook", Why: "the client reported a failure: " + cmp.Or(strings.TrimSpace(f.Last), "without words"), At: f.at, Tail: paneTail(p.Screen)}
 		}
 	}
@@ -68,7 +81,7 @@ func (c *Claude) CompactionSince(_ context.Context, p engine.Probe, m engine.Com
 		}
 	}
 	for _, f := range facts {
-		if f.event == "PostCompact" && f.at.After(m.At) {
+		if f.event == "PostCompact" && f.since(m) {
 			return engine.CompactionProof{State: engine.CompactionDone, Source: "hook", Why: "PostCompact hook", Trigger: f.Trigger, At: f.at}
 		}
 	}

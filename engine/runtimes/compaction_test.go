@@ -111,3 +111,57 @@ func TestCompactionSince(t *testing.T) {
 		t.Errorf("no transcript: %v", err)
 	}
 }
+
+// TestCompactionSinceAClockThatWasSetBack: which reports came before the attempt, and which since, is told by their order in the spool.
+// A failure of an earlier turn is dated after the attempt then, and its proof before it.
+func TestCompactionSinceAClockThatWasSetBack(t *testing.T) {
+	home, spool := t.TempDir(), t.TempDir()
+	if err := os.Chmod(spool, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(home, ".claude", "projects", "-p", id1+".jsonl"), `{"type":"user","sessionId":"`+id1+`","uuid":"5eed0000-0000-4000-8000-000000000001","timestamp":"2026-03-03T10:01:00.000Z","message":{"role":"user","content":"hello"}}`+"\n")
+	was := time.Now()
+	report := func(event, body string, at time.Time) {
+		t.Helper()
+		if err := spoolEvent(spool, event, []byte(`{"session_id":"`+id1+`",`+body+`}`), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look := func(now time.Time) engine.Probe {
+		t.Helper()
+		c, err := readSpool(spool, spoolCache{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return engine.Probe{
+			Address: "dev-impl@shop", Seat: engine.Seat{Cwd: "/p"}, Now: now, Signals: c.signals,
+			Session: engine.Session{ID: "S1", Generation: 1, Token: engine.NewResumeToken(id1), Homes: engine.Homes{Home: home, ClaudeDir: filepath.Join(home, ".claude")}},
+		}
+	}
+	rt := NewClaude(testConfig(t))
+	report("StopFailure", `"last_assistant_message":"overloaded"`, was)
+	back := was.Add(-time.Hour)
+	m, err := rt.CompactionMark(t.Context(), look(back))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := rt.CompactionSince(t.Context(), look(back), m); got.State != engine.CompactionPending {
+		t.Errorf("an older failure counts: %+v", got)
+	}
+	report("PostCompact", `"trigger":"manual"`, back.Add(time.Second))
+	if got := rt.CompactionSince(t.Context(), look(back), m); got.State != engine.CompactionDone || got.Source != "hook" {
+		t.Errorf("its own proof does not: %+v", got)
+	}
+	report("StopFailure", `"last_assistant_message":"too long"`, back.Add(2*time.Second))
+	m.At = was.Add(time.Hour) // and a clock that was ahead at the attempt
+	if got := rt.CompactionSince(t.Context(), look(back), m); got.State != engine.CompactionFailed || !strings.Contains(got.Why, "too long") {
+		t.Errorf("its own failure does not: %+v", got)
+	}
+}
+
+func TestACompactionKnowsItsPodAndMember(t *testing.T) {
+	c, _ := compactionOf(hookPayload{}, []string{"RIG_SEAT=my-team-impl@shop", engine.EnvPod + "=my-team", engine.EnvMember + "=impl"}, time.Now())
+	if c.Pod != "my-team" || c.Member != "impl" {
+		t.Errorf("%+v", c)
+	}
+}

@@ -15,6 +15,8 @@ type Compaction struct {
 	Attempt    string // ours, names the packet
 	Home       string // RIG_HOME
 	Seat       string // address
+	Pod        string // "" of an occupant that an older build launched
+	Member     string
 	Session    string // our id of the occupant
 	Generation int64
 	Cwd        string // of the project
@@ -86,7 +88,7 @@ func packed(c Compaction, pack PacketWriter) (dir string, gaps []string) {
 // compactionOf reads who compacts from the occupant's environment and the event.
 func compactionOf(in hookPayload, env []string, now time.Time) (Compaction, bool) {
 	c := Compaction{
-		Home: lookup(env, "RIG_HOME"), Seat: lookup(env, "RIG_SEAT"), Session: lookup(env, "RIG_SESSION"),
+		Home: lookup(env, "RIG_HOME"), Seat: lookup(env, "RIG_SEAT"), Pod: lookup(env, engine.EnvPod), Member: lookup(env, engine.EnvMember), Session: lookup(env, "RIG_SESSION"),
 		Cwd: lookup(env, "CLAUDE_PROJECT_DIR"), Trigger: in.Trigger, At: now,
 		Attempt: "compaction-" + now.UTC().Format("20060102T150405.000000000"),
 	}

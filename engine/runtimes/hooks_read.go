@@ -26,6 +26,7 @@ type hookPayload struct {
 // hookFact is one hook event that concerns the occupant itself.
 type hookFact struct {
 	event string
+	name  string // of its file
 	at    time.Time
 	hookPayload
 }
@@ -71,7 +72,7 @@ func (h hookMemo) decoded(p engine.Probe) []hookFact {
 	}
 	d := decodedHooks{from: &hooks[0], n: len(hooks)}
 	for i := len(hooks) - 1; i >= 0; i-- {
-		f := hookFact{event: hooks[i].Event, at: hooks[i].At}
+		f := hookFact{event: hooks[i].Event, name: hooks[i].Name, at: hooks[i].At}
 		if json.Unmarshal(hooks[i].Payload, &f.hookPayload) != nil || f.AgentID != "" || f.event == "SubagentStop" || f.event == "SubagentStart" {
 			continue
 		}

@@ -199,7 +199,7 @@ func readSpool(dir string, have spoolCache) (spoolCache, error) {
 				continue // pruned meanwhile, or not ours: it says nothing
 			}
 			stamp, event, _ := parseEventName(n)
-			h = engine.HookSignal{Event: event, At: time.Unix(0, stamp).UTC(), Payload: b}
+			h = engine.HookSignal{Event: event, At: time.Unix(0, stamp).UTC(), Payload: b, Name: n}
 			if h.At.Sub(wrote) > clockSlack { // its name only keeps the order
 				h.At = wrote
 			}

@@ -94,8 +94,11 @@ func rig(name string, number, first, n int, all []cast) engine.RigView {
 			r.Pods = append(r.Pods, engine.PodView{Name: c.pod, Label: labels[c.pod]})
 		}
 		r.Seats = append(r.Seats, s)
-		if s.Life == engine.LifeRunning {
+		switch s.Life {
+		case engine.LifeRunning:
 			r.Running++
+		case engine.LifeUnknown:
+			r.Unknown++
 		}
 		if s.Life == engine.LifeRunning && s.Activity.State == engine.ActivityBusy {
 			r.Busy++
@@ -226,6 +229,7 @@ func sum(f *engine.Fleet) {
 	for _, r := range f.Rigs {
 		f.Totals.Seats += len(r.Seats)
 		f.Totals.Running += r.Running
+		f.Totals.Unknown += r.Unknown
 		f.Totals.Busy += r.Busy
 		f.Totals.Waiting += r.Attention
 	}
