@@ -125,7 +125,7 @@ func TestConsoleHandsOver(t *testing.T) {
 		t.Fatalf("the preview changed the seat: generation %d", got)
 	}
 	s.keys("a")
-	s.shows(`type "dev-impl@wiz" to apply: `) // steps that cannot be undone: a name, not a key
+	s.shows(`type dev-impl@wiz to apply: `) // steps that cannot be undone: a name, not a key
 	s.keys("Enter")
 	s.text("dev-impl@wiz")
 	s.shows("applies the plan")
