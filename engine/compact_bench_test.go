@@ -22,6 +22,7 @@ type patient struct {
 	code    engine.Code
 	proof   engine.CompactionProof
 	latest  engine.CompactionProof
+	queued  bool
 	draft   string
 	written string // where its conversation is kept; "" = nobody prompted it
 	entered bool   // a line that a dead process left in the box was submitted
@@ -38,7 +39,7 @@ func (p *patient) set(fn func(p *patient)) {
 func (p *patient) Activity(context.Context, engine.Probe) engine.Activity {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return engine.Activity{Reading: engine.Reading{State: p.state, Code: p.code, Why: "set by the test", Source: "test", Confidence: engine.ConfidenceHigh}}
+	return engine.Activity{Reading: engine.Reading{State: p.state, Code: p.code, Why: "set by the test", Source: "test", Confidence: engine.ConfidenceHigh}, Queued: p.queued}
 }
 
 func (p *patient) Usage(_ context.Context, q engine.Probe) engine.Usage {

@@ -27,10 +27,10 @@ func (e *Engine) costOf(ctx context.Context, w *world, seat Seat) cost {
 	}
 	t := target{seat: seat, session: w.latest[seat.ID], address: w.address(seat), pane: at.pane, rt: rt}
 	act := rt.Activity(ctx, t.probe(e, screen))
-	c := cost{draft: draftIn(rt, screen) != ""}
+	c := cost{draft: draftIn(rt, screen) != "", queued: act.Queued}
 	switch act.State {
 	case ActivityBusy:
-		c.turn, c.queued = "is in mid-turn", act.Code == CodeQueued
+		c.turn = "is in mid-turn"
 		if seat.Runtime == RuntimeTerminal && act.Why != "" {
 			c.turn = act.Why
 		}

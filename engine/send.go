@@ -271,7 +271,7 @@ func (e *Engine) orQueued(ctx context.Context, t target, before sendEvidence, d 
 			return d
 		}
 		act := t.rt.Activity(ctx, t.probe(e, e.screen(ctx, t.pane.ID)))
-		if act.Code == CodeQueued {
+		if act.Queued {
 			d.Queued, d.Why = true, "its client has the message behind the turn under way, and has not taken it yet"
 		}
 		if d.Queued || act.State != ActivityBusy {
