@@ -200,19 +200,22 @@ func (e *Engine) heldBack(t target) error {
 
 // sendEvidence is what would prove a delivery, as it stands before and after.
 type sendEvidence struct {
-	submits int           // prompts that the client has reported
-	at      time.Time     // of the look
-	turn    time.Time     // when the latest turn that it wrote came to its state
-	speaks  bool          // it reports, or writes, what it is told: its own word can be waited for
-	state   ActivityState // what it does
+	prompt time.Time     // when the client reported its newest prompt; zero = none is known
+	blind  bool          // its reports could not be read
+	at     time.Time     // of the look
+	turn   time.Time     // when the latest turn that it wrote came to its state
+	speaks bool          // it reports, or writes, what it is told: its own word can be waited for
+	state  ActivityState // what it does
 }
 
 func (e *Engine) evidence(ctx context.Context, t target, screen []string) sendEvidence {
 	p := t.probe(e, screen)
-	ev := sendEvidence{state: t.rt.Activity(ctx, p).State, at: p.Now}
+	sig, err := e.d.Occupants.Signals(t.session.ID)
+	p.Signals = sig
+	ev := sendEvidence{state: t.rt.Activity(ctx, p).State, at: p.Now, blind: err != nil}
 	for _, h := range p.Signals.Hooks {
 		if h.Event == "UserPromptSubmit" {
-			ev.submits++
+			ev.prompt = h.At // the newest is last
 		}
 	}
 	if r, ok := t.rt.(turnReader); ok {
@@ -308,7 +311,9 @@ func standsFor(draft, text string) bool {
 
 func (e *Engine) confirmed(ctx context.Context, t target, before sendEvidence, text string) (Delivery, bool) {
 	now := e.evidence(ctx, t, nil)
-	if now.submits > before.submits {
+	// Only the newest reports are handed out, so their number says nothing. A clock that
+	// was set back dates a newer prompt earlier: another one is a new one.
+	if !before.blind && !now.prompt.IsZero() && !now.prompt.Equal(before.prompt) {
 		return Delivery{Outcome: "delivered", Why: "the client reported the prompt", Source: "hook UserPromptSubmit"}, true
 	}
 	if now.turn.After(before.at) && before.state == ActivityIdle {
