@@ -24,6 +24,7 @@ type patient struct {
 	latest  engine.CompactionProof
 	queued  bool
 	draft   string
+	unread  int    // how many more looks show no input box
 	written string // where its conversation is kept; "" = nobody prompted it
 	entered bool   // a line that a dead process left in the box was submitted
 	asked   bool   // the conversation holds every line that was typed
@@ -53,6 +54,10 @@ func (p *patient) Usage(_ context.Context, q engine.Probe) engine.Usage {
 func (p *patient) InputBox([]string) (string, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.unread > 0 {
+		p.unread--
+		return "", false
+	}
 	return p.draft, true
 }
 

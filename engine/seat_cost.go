@@ -41,17 +41,6 @@ func (e *Engine) costOf(ctx context.Context, w *world, seat Seat) cost {
 	return c
 }
 
-// draftIn gives the text that stands in a client's input box; "" also where the
-// runtime has no box that could be read.
-func draftIn(rt Runtime, screen []string) string {
-	if r, ok := rt.(draftReader); ok {
-		if draft, shown := r.InputBox(screen); shown {
-			return strings.TrimSpace(draft)
-		}
-	}
-	return ""
-}
-
 // warnEnd says of a plan that ends a seat's occupant what ends with it, in one line.
 // An adopted session is released, and loses nothing.
 func (e *Engine) warnEnd(ctx context.Context, w *world, p *Plan, seat Seat) {

@@ -1,7 +1,11 @@
 package engine_test
 
 import (
+	"context"
+	"encoding/json"
+	"rig/engine/enginetest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -115,5 +119,118 @@ func TestAnOldPromptProvesNothing(t *testing.T) {
 	s.report("UserPromptSubmit", at.Add(time.Second))
 	if d, err := w.e.Send(t.Context(), "dev.m0", "hello", true); err != nil || d.Outcome != "submitted-unconfirmed" {
 		t.Errorf("%v %+v", err, d)
+	}
+}
+
+// sent lists the messages on record, oldest first, by what became of them.
+func (w *ward) sent(t *testing.T) (outcomes []string) {
+	t.Helper()
+	list, err := w.e.Events(t.Context(), engine.EventFilter{Types: []string{"message.sent"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		var p struct {
+			Outcome string `json:"outcome"`
+		}
+		if err := json.Unmarshal(e.Payload, &p); err != nil {
+			t.Fatal(err)
+		}
+		outcomes = append(outcomes, p.Outcome)
+	}
+	return outcomes
+}
+
+// A message that was typed is delivered whatever the record says of it: who is told that it
+// failed types it again.
+func TestADeliveredMessageThatIsNotOnRecord(t *testing.T) {
+	var g *gag
+	w := newMail(t, func(w *ward) {
+		g = &gag{DB: w.db, types: map[string]bool{"message.sent": true}}
+		w.deps.Store = g
+	})
+	d, err := w.e.Send(t.Context(), "dev.m0", "$", true)
+	if err != nil || d.Outcome != engine.OutcomeDelivered || len(d.Warnings) != 1 || !strings.HasPrefix(d.Warnings[0], "not on record: ") {
+		t.Errorf("%v %+v", err, d)
+	}
+	w.deps.Config.VerifyTimeout = 100 * time.Millisecond
+	w.e = engine.New(w.deps)
+	w.typed()
+	rec, err := w.attempt(t, engine.CompactArgs{})
+	if err != nil || !rec.OK || w.typed() != 4 || !strings.Contains(strings.Join(rec.Warnings, "\n"), "not on record: ") {
+		t.Errorf("%v %+v", err, rec)
+	}
+}
+
+// Whoever gives up while the proof is waited for has sent the message all the same.
+func TestAMessageWhoseSenderGivesUpIsOnRecord(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	w := newMail(t, func(w *ward) {
+		w.deps.Mux = pressing{w.mux, func() error { cancel(); return nil }}
+	})
+	w.set(func(p *patient) { p.state = engine.ActivityBusy })
+	d, err := w.e.Send(ctx, "dev.m0", "hello", true)
+	if err != nil || d.Outcome != engine.OutcomeUnconfirmed || len(d.Warnings) != 0 || strings.Contains(d.Why, "within") {
+		t.Errorf("%v %+v", err, d)
+	}
+	if got := w.sent(t); !slices.Equal(got, []string{engine.OutcomeUnconfirmed}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// pressing is a terminal that tells of a key before it is pressed.
+type pressing struct {
+	*enginetest.Mux
+	key func() error
+}
+
+// Keys implements engine.Mux.
+func (m pressing) Keys(ctx context.Context, g engine.Guard, keys ...string) error {
+	if err := m.key(); err != nil {
+		return err
+	}
+	return m.Mux.Keys(ctx, g, keys...)
+}
+
+// A message that was typed and not submitted is on record, and its sender is told what
+// stands in the box: to send it again would append it to itself.
+func TestAMessageThatIsNotSubmitted(t *testing.T) {
+	for name, c := range map[string]struct {
+		stands  string // in the box after the paste
+		unread  int
+		paste   bool // it is the paste that was not confirmed
+		cancel  bool // the sender gives up before Enter
+		outcome string
+		code    engine.Code
+		says    string
+	}{
+		"Enter failed":           {stands: "hello you", outcome: engine.OutcomeNotSubmitted, code: engine.CodeNotSubmitted, says: "the text stands in its input box"},
+		"Enter may have worked":  {outcome: engine.OutcomeUncertain, code: engine.CodeUncertain, says: "is empty"},
+		"the box cannot be read": {unread: 1 << 20, outcome: engine.OutcomeUncertain, code: engine.CodeUncertain, says: "nobody can tell"},
+		"given up before Enter":  {stands: "hello you", cancel: true, outcome: engine.OutcomeNotSubmitted, code: engine.CodeNotSubmitted, says: "the text stands in its input box"},
+		"the paste went through": {stands: "hello you", paste: true, outcome: engine.OutcomeNotSubmitted, code: engine.CodeNotSubmitted, says: "the text stands in its input box"},
+		"the paste did not":      {paste: true, code: "injected"},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		w := newMail(t, func(w *ward) {
+			w.deps.Mux = typing{w.mux, func(string) {
+				w.set(func(p *patient) { p.draft, p.unread = c.stands, c.unread })
+				if c.cancel {
+					cancel()
+				}
+			}}
+		})
+		w.faults.Fail = func(call string, _ int) (bool, bool) { return call == "paste" && c.paste || call == "keys", true }
+		d, err := w.e.Send(ctx, "dev.m0", "hello you", true)
+		if engine.CodeOf(err) != c.code || d.Outcome != c.outcome || !strings.Contains(d.Why, c.says) {
+			t.Errorf("%s: %v %+v", name, err, d)
+		}
+		if c.outcome != "" && (strings.Contains(engine.AsError(err).Hint, "again: rig send") || !strings.Contains(engine.AsError(err).Hint, "rig attach")) {
+			t.Errorf("%s: hint %q", name, engine.AsError(err).Hint)
+		}
+		if got := w.sent(t); (len(got) == 1 && got[0] == c.outcome) != (c.outcome != "") {
+			t.Errorf("%s: on record %q", name, got)
+		}
+		cancel()
 	}
 }
