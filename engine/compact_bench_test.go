@@ -23,7 +23,9 @@ type patient struct {
 	proof   engine.CompactionProof
 	since   engine.CompactionMark // from which the proof was last asked for
 	latest  engine.CompactionProof
+	queued  bool
 	draft   string
+	unread  int    // how many more looks show no input box
 	written string // where its conversation is kept; "" = nobody prompted it
 	entered bool   // a line that a dead process left in the box was submitted
 	asked   bool   // the conversation holds every line that was typed
@@ -39,7 +41,7 @@ func (p *patient) set(fn func(p *patient)) {
 func (p *patient) Activity(context.Context, engine.Probe) engine.Activity {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return engine.Activity{Reading: engine.Reading{State: p.state, Code: p.code, Why: "set by the test", Source: "test", Confidence: engine.ConfidenceHigh}}
+	return engine.Activity{Reading: engine.Reading{State: p.state, Code: p.code, Why: "set by the test", Source: "test", Confidence: engine.ConfidenceHigh}, Queued: p.queued}
 }
 
 func (p *patient) Usage(_ context.Context, q engine.Probe) engine.Usage {
@@ -53,6 +55,10 @@ func (p *patient) Usage(_ context.Context, q engine.Probe) engine.Usage {
 func (p *patient) InputBox([]string) (string, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.unread > 0 {
+		p.unread--
+		return "", false
+	}
 	return p.draft, true
 }
 

@@ -74,18 +74,25 @@ func doCompactTell(ctx context.Context, r *run, s Step) (Evidence, error) {
 		if err := r.note(ctx, s, StepStarted, ev, nil); err != nil {
 			return ev, err
 		}
-		ev[to] = r.e.tell(ctx, r.sender(), to, text)
+		d := r.e.tell(ctx, r.sender(), to, text)
+		for _, w := range d.Warnings {
+			r.warn("the notice to " + to + " is " + w)
+		}
+		ev[to] = d.Outcome
 	}
 	return ev, nil
 }
 
 // tell types a notice to one seat and says what became of it.
-func (e *Engine) tell(ctx context.Context, by sender, to, text string) string {
+func (e *Engine) tell(ctx context.Context, by sender, to, text string) Delivery {
 	d, err := e.sendAs(ctx, by, to, text, true)
-	if err != nil {
-		return "not told: " + err.Error()
+	switch {
+	case err != nil && d.Outcome != "":
+		d.Outcome += ": " + d.Why
+	case err != nil:
+		d.Outcome = "not told: " + err.Error()
 	}
-	return d.Outcome
+	return d
 }
 
 // tellOf tells the neighbours of a seat that was compacted by nobody of ours, when
@@ -106,8 +113,8 @@ func (e *Engine) tellOf(ctx context.Context, w *world, s seenCompaction) {
 	text := noticeText("at "+s.proof.At.UTC().Format("15:04:05"), s.address, howCompacted(s.proof.Trigger, s.proof.PreTokens, s.proof.PostTokens))
 	go func() {
 		for _, seat := range to {
-			if outcome := e.tell(ctx, sender{operator: policyOperator.String()}, seat, text); outcome != "delivered" {
-				e.d.Log.Info("tell a neighbour of a compaction", "seat", seat, "outcome", outcome)
+			if d := e.tell(ctx, sender{operator: policyOperator.String()}, seat, text); d.Outcome != OutcomeDelivered || len(d.Warnings) > 0 {
+				e.d.Log.Info("tell a neighbour of a compaction", "seat", seat, "outcome", d.Outcome, "warnings", d.Warnings)
 			}
 		}
 	}()

@@ -147,27 +147,35 @@ func (c compaction) line(ctx context.Context, text string, verify bool) (Deliver
 		return Delivery{}, err
 	}
 	before := c.r.e.evidence(ctx, t, screen)
-	uncertain := func(d Delivery, cause error) (Delivery, error) {
+	typed := func(d Delivery) Delivery {
+		d = c.r.e.noted(ctx, c.r.sender(), t, d, len(text))
+		for _, w := range d.Warnings {
+			c.r.warn("what was typed to " + t.address + " is " + w)
+		}
+		return d
+	}
+	uncertain := func(what string, cause error) (Delivery, error) {
+		d := typed(c.r.e.stranded(ctx, t, text, what))
 		return d, Errorf(CodeUncertain, "what was typed may or may not have arrived: %s", d.Why).On("compact", c.s.Seat).Wrap(cause).
 			WithHint("it is not typed again; look at the pane: rig attach %s", c.s.Seat)
 	}
 	if err := c.r.e.d.Mux.Paste(ctx, t.guard, text); err != nil {
-		if CodeOf(err) == CodePaneMismatch || CodeOf(err) == CodeNotFound {
-			return Delivery{Outcome: "not-sent", Why: err.Error()}, err
+		if nothingTyped(err) {
+			return Delivery{Outcome: OutcomeNotSent, Why: err.Error()}, err
 		}
-		return uncertain(Delivery{Outcome: "uncertain", Why: "the paste was not confirmed"}, err)
+		return uncertain(pasteFailed, err)
 	}
 	if err := pause(ctx, c.r.e.d.Config.SubmitPause); err != nil {
-		return uncertain(Delivery{Outcome: "typed-not-submitted", Why: "interrupted before Enter"}, err)
+		return uncertain("it was given up before Enter", err)
 	}
 	if err := c.r.e.d.Mux.Keys(ctx, t.guard, "Enter"); err != nil {
-		return uncertain(Delivery{Outcome: "typed-not-submitted", Why: "Enter was not confirmed"}, err)
+		return uncertain(enterFailed, err)
 	}
-	d := Delivery{Outcome: "submitted", Why: "the outcome is proven by the next step"}
+	d := Delivery{Outcome: OutcomeSubmitted, Why: "the outcome is proven by the next step"}
 	if verify {
 		d = c.r.e.confirm(ctx, t, before, text)
 	}
-	return d, c.r.e.noteSend(ctx, c.r.sender(), t, d, len(text))
+	return typed(d), nil
 }
 
 // compactor gives the runtime's own word on compactions.

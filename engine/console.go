@@ -70,13 +70,25 @@ type Jump struct {
 
 // Delivery is what is known about a message that was typed.
 type Delivery struct {
-	Outcome string `json:"outcome"` // delivered, submitted-unconfirmed, typed-not-submitted, refused
+	Outcome string `json:"outcome"` // one of the Outcome words
 	Why     string `json:"why"`
 	Source  string `json:"source,omitempty"` // what proved it
 	// Queued says of a delivered message that the client keeps it behind the turn
 	// under way: nothing has read it yet.
 	Queued bool `json:"queued,omitempty"`
+	// Warnings say what did not work beside it, such as that it is not on record.
+	Warnings []string `json:"warnings,omitempty"`
 }
+
+// What became of a message that was typed.
+const (
+	OutcomeDelivered    = "delivered"             // proven: its client has it
+	OutcomeSubmitted    = "submitted"             // what follows proves it
+	OutcomeUnconfirmed  = "submitted-unconfirmed" // nobody asked for proof, or none came
+	OutcomeNotSubmitted = "typed-not-submitted"   // it stands in the input box
+	OutcomeUncertain    = "uncertain"             // it may or may not have arrived
+	OutcomeNotSent      = "not-sent"              // nothing was typed
+)
 
 // Word is the outcome in a word, for people.
 func (d Delivery) Word() string {

@@ -135,8 +135,9 @@ const (
 // CodeSuspended is the reading of a client that was stopped (SIGSTOP, Ctrl-Z).
 const CodeSuspended Code = "suspended"
 
-// CodeQueued is the reading of a client at work that holds a message which it has not
-// taken yet.
+// CodeQueued is the reading of a client at work of which nothing more is known than that
+// it holds a message which it has not taken yet. Whether it does is Activity.Queued: a
+// client that retries or compacts has that as its code.
 const CodeQueued Code = "queued"
 
 // Reading is one candidate answer about an occupant with where it came from.
@@ -155,8 +156,9 @@ type Reading struct {
 type Activity struct {
 	Reading
 	Competing []Reading `json:"competing,omitempty"`
-	Draft     string    `json:"draft,omitempty"` // text standing in the input box, redacted
-	Wake      time.Time `json:"-"`               // look again no later than this; zero = when something moves
+	Queued    bool      `json:"queued,omitempty"` // the client holds a message that it has not taken yet, whatever else it does
+	Draft     string    `json:"draft,omitempty"`  // text standing in the input box, redacted
+	Wake      time.Time `json:"-"`                // look again no later than this; zero = when something moves
 }
 
 // Usage is one context-pressure sample.

@@ -27,10 +27,10 @@ func (e *Engine) costOf(ctx context.Context, w *world, seat Seat) cost {
 	}
 	t := target{seat: seat, session: w.latest[seat.ID], address: w.address(seat), pane: at.pane, rt: rt}
 	act := rt.Activity(ctx, t.probe(e, screen))
-	c := cost{draft: draftIn(rt, screen) != ""}
+	c := cost{draft: draftIn(rt, screen) != "", queued: act.Queued}
 	switch act.State {
 	case ActivityBusy:
-		c.turn, c.queued = "is in mid-turn", act.Code == CodeQueued
+		c.turn = "is in mid-turn"
 		if seat.Runtime == RuntimeTerminal && act.Why != "" {
 			c.turn = act.Why
 		}
@@ -39,17 +39,6 @@ func (e *Engine) costOf(ctx context.Context, w *world, seat Seat) cost {
 	case ActivityIdle, ActivityLimit, ActivityExited, ActivityUnknown:
 	}
 	return c
-}
-
-// draftIn gives the text that stands in a client's input box; "" also where the
-// runtime has no box that could be read.
-func draftIn(rt Runtime, screen []string) string {
-	if r, ok := rt.(draftReader); ok {
-		if draft, shown := r.InputBox(screen); shown {
-			return strings.TrimSpace(draft)
-		}
-	}
-	return ""
 }
 
 // warnEnd says of a plan that ends a seat's occupant what ends with it, in one line.

@@ -16,7 +16,7 @@ func TestAnEndSaysWhatItCutsOff(t *testing.T) {
 	down := request(engine.VerbDown, "team", engine.DownArgs{})
 	remove := request(engine.VerbRemove, "team", engine.ShrinkArgs{Seat: "dev.m0"})
 	launch := freshRequest("dev.m0", true)
-	queued := func(p *patient) { p.state, p.code = engine.ActivityBusy, engine.CodeQueued }
+	queued := func(p *patient) { p.state, p.code, p.queued = engine.ActivityBusy, "retrying", true }
 	for name, c := range map[string]struct {
 		change   func(p *patient)
 		end      string
@@ -79,7 +79,7 @@ func TestAHandoverWithoutAnUndoPromisesNone(t *testing.T) {
 	defer w.close(t)
 	w.deps.Config.UndoWindow = -1
 	w.e = engine.New(w.deps)
-	w.set(func(p *patient) { p.state, p.code = engine.ActivityBusy, engine.CodeQueued })
+	w.set(func(p *patient) { p.state, p.queued = engine.ActivityBusy, true })
 	got := strings.Join(w.said(t, handoverRequest("dev.m0", "fresh")), "\n")
 	if strings.Contains(got, "undo") || !strings.Contains(got, "in mid-turn: it is ended") || !strings.Contains(got, "it is lost with the incumbent") {
 		t.Error(got)
@@ -116,7 +116,7 @@ func TestTheSuccessorIsToldOfAQueuedMessage(t *testing.T) {
 	told := &telling{Contexts: w.ctxs}
 	w.deps.Contexts = told
 	w.e = engine.New(w.deps)
-	w.set(func(p *patient) { p.state, p.code = engine.ActivityBusy, engine.CodeQueued })
+	w.set(func(p *patient) { p.state, p.queued = engine.ActivityBusy, true })
 	p, err := w.e.Plan(t.Context(), handoverRequest("dev.m0", "fresh"))
 	if err != nil {
 		t.Fatal(err)

@@ -7,12 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-// draftReader is what a runtime offers when it can read the input box of its
-// client from a screen: the text that stands in it, and whether a box is shown.
-type draftReader interface {
-	InputBox(screen []string) (text string, shown bool)
-}
-
 // maxMessage is the longest message that is typed into a pane, in bytes.
 const maxMessage = 200 << 10
 
@@ -49,42 +43,77 @@ func (e *Engine) sendAs(ctx context.Context, by sender, ref, text string, verify
 	}
 	before := e.evidence(ctx, t, screen)
 	if err := e.d.Mux.Paste(ctx, t.guard, text); err != nil {
-		return Delivery{}, err
+		if nothingTyped(err) {
+			return Delivery{}, err
+		}
+		return e.notSubmitted(ctx, by, t, text, pasteFailed, err)
 	}
 	if err := e.settled(ctx, t); err != nil {
-		return Delivery{Outcome: "typed-not-submitted", Why: "interrupted before Enter"}, err
+		return e.notSubmitted(ctx, by, t, text, "it was given up before Enter", err)
 	}
 	if err := e.d.Mux.Keys(ctx, t.guard, "Enter"); err != nil {
-		return Delivery{Outcome: "typed-not-submitted", Why: err.Error()}, err
+		return e.notSubmitted(ctx, by, t, text, enterFailed, err)
 	}
-	d := Delivery{Outcome: "submitted-unconfirmed", Why: "nobody asked for proof"}
+	d := Delivery{Outcome: OutcomeUnconfirmed, Why: "nobody asked for proof"}
 	if verify {
 		d = e.confirm(ctx, t, before, text)
 	}
-	return d, e.noteSend(ctx, by, t, d, len(text))
+	return e.noted(ctx, by, t, d, len(text)), nil
 }
 
-// settled waits until a pasted text stands in the client's input box: from then on
-// Enter submits it. Behind text that the client has not taken in yet Enter would
-// be part of it, so a box that cannot be read gets the whole pause.
-func (e *Engine) settled(ctx context.Context, t target) error {
-	limit := e.d.Config.SubmitPause
-	if _, ok := t.rt.(draftReader); !ok {
-		return pause(ctx, limit)
+// nothingTyped reports whether a failed paste has typed nothing: the pane was not the
+// one that was meant, or did not take it.
+func nothingTyped(err error) bool {
+	switch CodeOf(err) {
+	case CodePaneMismatch, CodePaneDead, CodeNotFound, CodeInvalid:
+		return true
 	}
-	rest, cancel := context.WithTimeout(ctx, limit)
+	return false
+}
+
+// notSubmitted says what became of a text whose typing or Enter failed. It may stand in
+// the input box, where a second sending would be appended to it.
+func (e *Engine) notSubmitted(ctx context.Context, by sender, t target, text, what string, cause error) (Delivery, error) {
+	d := e.stranded(ctx, t, text, what)
+	if d.Outcome == OutcomeNotSent {
+		return Delivery{}, cause
+	}
+	d = e.noted(ctx, by, t, d, len(text))
+	err := Errorf(CodeUncertain, "%s", d.Why).WithHint("look at the pane before anything is sent to it: rig attach %s", t.address)
+	if d.Outcome == OutcomeNotSubmitted {
+		err = Errorf(CodeNotSubmitted, "%s", d.Why).WithHint("submit or clear it in the pane, and do not send it again: rig attach %s", t.address)
+	}
+	err = err.On("send", t.address).Wrap(cause).With("outcome", d.Outcome)
+	if len(d.Warnings) > 0 {
+		err = err.With("warnings", d.Warnings)
+	}
+	return d, err
+}
+
+// stranded says what became of a text of which what is known: by what stands in the input
+// box now.
+func (e *Engine) stranded(ctx context.Context, t target, text, what string) Delivery {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
 	defer cancel()
-	for rest.Err() == nil {
-		if draftIn(t.rt, e.screen(rest, t.pane.ID)) != "" {
-			return nil
-		}
-		_ = pause(rest, submitLook) // its end is the loop's
+	_ = e.settled(ctx, t) // the client may be drawing it; the look below decides
+	switch draft, known := e.leftInBox(ctx, t, text); {
+	case !known:
+		return Delivery{Outcome: OutcomeUncertain, Why: what + ", and nobody can tell what stands in its input box"}
+	case draft == "" && what == pasteFailed:
+		return Delivery{Outcome: OutcomeNotSent, Why: what + ", and its input box is empty"}
+	case draft == "":
+		return Delivery{Outcome: OutcomeUncertain, Why: what + ", and its input box is empty: it may have been submitted"}
+	case standsFor(draft, text):
+		return Delivery{Outcome: OutcomeNotSubmitted, Why: what + ": the text stands in its input box"}
 	}
-	return ctx.Err()
+	return Delivery{Outcome: OutcomeUncertain, Why: what + ", and something else stands in its input box"}
 }
 
-// submitLook is the time between looks for a pasted text.
-const submitLook = 10 * time.Millisecond
+// pasteFailed is said of a paste of which nobody knows whether it arrived.
+const pasteFailed = "the paste was not confirmed"
+
+// enterFailed is said of an Enter of which nobody knows whether it arrived.
+const enterFailed = "Enter was not confirmed"
 
 // target is one seat as send, capture and wait need it.
 type target struct {
@@ -198,150 +227,19 @@ func (e *Engine) heldBack(t target) error {
 		WithHint("`rig op show %s` follows it", t.held.ID)
 }
 
-// sendEvidence is what would prove a delivery, as it stands before and after.
-type sendEvidence struct {
-	submits int           // prompts that the client has reported
-	at      time.Time     // of the look
-	turn    time.Time     // when the latest turn that it wrote came to its state
-	speaks  bool          // it reports, or writes, what it is told: its own word can be waited for
-	state   ActivityState // what it does
-}
+// noteTime is how long is tried to put a message on record that was typed, also when its
+// sender has given up.
+const noteTime = 15 * time.Second
 
-func (e *Engine) evidence(ctx context.Context, t target, screen []string) sendEvidence {
-	p := t.probe(e, screen)
-	ev := sendEvidence{state: t.rt.Activity(ctx, p).State, at: p.Now}
-	for _, h := range p.Signals.Hooks {
-		if h.Event == "UserPromptSubmit" {
-			ev.submits++
-		}
-	}
-	if r, ok := t.rt.(turnReader); ok {
-		ev.turn, _ = r.LatestTurn(ctx, t.session, t.seat.Cwd)
-		ev.speaks = t.session.Origin != OriginClaimed || len(p.Signals.Hooks) > 0 || !ev.turn.IsZero()
-	}
-	return ev
-}
-
-// confirm waits for proof that the message was taken: the client's own
-// UserPromptSubmit hook, a turn that began, or an input box that is empty again.
-// A text that still stands in the box gets one more Enter; what somebody else has
-// begun to type there does not. A client at rest that speaks for itself is given a
-// moment to: until then everything else about it still says that it is at rest, and
-// whoever waits for the end of the turn would be told that it has come.
-func (e *Engine) confirm(ctx context.Context, t target, before sendEvidence, text string) Delivery {
-	ctx, cancel := context.WithTimeout(ctx, e.d.Config.VerifyTimeout)
+// noted puts a message on record. It was typed, whatever the record says of it: who is
+// told that it failed would type it again.
+func (e *Engine) noted(ctx context.Context, by sender, t target, d Delivery, size int) Delivery {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteTime)
 	defer cancel()
-	began, again := e.d.Clock.Now(), false
-	var shown time.Time // when the pane first proved it
-	for {
-		if d, done := e.confirmed(ctx, t, before, text); done {
-			if shown.IsZero() {
-				shown = e.d.Clock.Now()
-			}
-			if d.Source != "pane" || !before.speaks || before.state != ActivityIdle || isCommand(text) ||
-				Passed(shown, e.d.Clock.Now(), ownWord) || pause(ctx, confirmEvery) != nil {
-				return e.orQueued(ctx, t, before, d)
-			}
-			continue
-		}
-		if !again && Passed(began, e.d.Clock.Now(), enterAgain) {
-			again = true
-			if r, ok := t.rt.(draftReader); ok {
-				if draft, shown := r.InputBox(e.screen(ctx, t.pane.ID)); shown && standsFor(draft, text) {
-					if err := e.d.Mux.Keys(ctx, t.guard, "Enter"); err != nil {
-						return Delivery{Outcome: "typed-not-submitted", Why: err.Error()}
-					}
-				}
-			}
-		}
-		if pause(ctx, confirmEvery) != nil {
-			return Delivery{Outcome: "submitted-unconfirmed", Why: "no proof within " + e.d.Config.VerifyTimeout.String()}
-		}
-	}
-}
-
-// orQueued says of a proven delivery to a client in mid-turn when the client only keeps
-// the message: it reports and shows it like one that it reads.
-func (e *Engine) orQueued(ctx context.Context, t target, before sendEvidence, d Delivery) Delivery {
-	if before.state != ActivityBusy {
-		return d
-	}
-	for n := range queuedLooks {
-		if n > 0 && pause(ctx, confirmEvery) != nil {
-			return d
-		}
-		act := t.rt.Activity(ctx, t.probe(e, e.screen(ctx, t.pane.ID)))
-		if act.Code == CodeQueued {
-			d.Queued, d.Why = true, "its client has the message behind the turn under way, and has not taken it yet"
-		}
-		if d.Queued || act.State != ActivityBusy {
-			break
-		}
+	if err := e.noteSend(ctx, by, t, d, size); err != nil {
+		d.Warnings = append(d.Warnings, "not on record: "+AsError(err).Msg)
 	}
 	return d
-}
-
-// queuedLooks is how often is looked for the mark of a queued message, which a client
-// may draw after it has reported the message.
-const queuedLooks = 3
-
-// confirmEvery is the time between looks for the proof of a delivery.
-const confirmEvery = 80 * time.Millisecond
-
-// ownWord is how long a client is given to report a prompt that its pane shows.
-const ownWord = 3 * time.Second
-
-// isCommand reports whether a text is one of the client's own commands, which are no
-// prompts.
-func isCommand(text string) bool { return strings.HasPrefix(text, "/") }
-
-// enterAgain is how long a delivery may take before Enter is pressed once more.
-const enterAgain = time.Second
-
-// standsFor reports whether what an input box shows is a text that was pasted, or a
-// part of it: the client breaks lines, scrolls, or draws a mark in place of a long one.
-func standsFor(draft, text string) bool {
-	squeeze := func(s string) string { return strings.Join(strings.Fields(s), "") }
-	shown := squeeze(draft)
-	return shown != "" && (strings.Contains(squeeze(text), shown) || strings.HasPrefix(shown, "[Pasted"))
-}
-
-func (e *Engine) confirmed(ctx context.Context, t target, before sendEvidence, text string) (Delivery, bool) {
-	now := e.evidence(ctx, t, nil)
-	if now.submits > before.submits {
-		return Delivery{Outcome: "delivered", Why: "the client reported the prompt", Source: "hook UserPromptSubmit"}, true
-	}
-	if now.turn.After(before.at) && before.state == ActivityIdle {
-		return Delivery{Outcome: "delivered", Why: "the client has written the prompt", Source: "transcript"}, true
-	}
-	if now.state == ActivityBusy && before.state == ActivityIdle {
-		return Delivery{Outcome: "delivered", Why: "a turn began", Source: "activity"}, true
-	}
-	screen := e.screen(ctx, t.pane.ID)
-	if r, ok := t.rt.(draftReader); ok {
-		if draft, shown := r.InputBox(screen); shown && draft == "" && echoed(screen, text) {
-			return Delivery{Outcome: "delivered", Why: "the input box is empty and the text stands above it", Source: "pane"}, true
-		}
-		return Delivery{}, false
-	}
-	if echoed(screen, text) {
-		return Delivery{Outcome: "delivered", Why: "the terminal shows the text", Source: "pane"}, true
-	}
-	return Delivery{}, false
-}
-
-// echoed looks for the beginning of a text's first line on a screen.
-func echoed(screen []string, text string) bool {
-	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	if r := []rune(first); len(r) > 30 {
-		first = string(r[:30])
-	}
-	for _, line := range screen {
-		if strings.Contains(line, first) {
-			return true
-		}
-	}
-	return false
 }
 
 func (e *Engine) noteSend(ctx context.Context, by sender, t target, d Delivery, size int) error {
@@ -356,16 +254,4 @@ func (e *Engine) noteSend(ctx context.Context, by sender, t target, d Delivery, 
 		})
 		return err
 	})
-}
-
-// pause waits, or gives the context's error.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

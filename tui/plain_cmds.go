@@ -262,7 +262,7 @@ func (p *plain) send(text string) {
 		p.say("%s", clean(errorText(err)))
 		return
 	}
-	p.say("%s", clean(joinWords(", ", d.Outcome, d.Why, d.Source)))
+	p.say("%s", clean(joinWords(", ", append([]string{d.Word(), d.Why, d.Source}, d.Warnings...)...)))
 }
 
 func (p *plain) ack(text string, seconds int) {

@@ -155,7 +155,7 @@ func (s *sender) closed(m *Model) tea.Cmd {
 // onSent goes on with the next seat, lets go of a text that arrived, and tells of one that
 // did not where its dialog is closed.
 func (m *Model) onSent(msg sentMsg) tea.Cmd {
-	arrived := msg.err == nil && msg.delivery.Outcome == "delivered"
+	arrived := msg.err == nil && msg.delivery.Outcome == engine.OutcomeDelivered
 	key := msg.seat
 	if msg.many {
 		key = ""
@@ -166,7 +166,7 @@ func (m *Model) onSent(msg sentMsg) tea.Cmd {
 	} else if arrived && !msg.left && m.unsent[key] == msg.text {
 		delete(m.unsent, key)
 	}
-	if arrived {
+	if arrived && len(msg.delivery.Warnings) == 0 {
 		return next
 	}
 	for _, o := range m.overlays {
@@ -174,11 +174,19 @@ func (m *Model) onSent(msg sentMsg) tea.Cmd {
 			return next
 		}
 	}
-	why := joinWords(": ", msg.delivery.Outcome, msg.delivery.Why)
+	why := saidOf(msg.delivery)
 	if msg.err != nil {
 		why = errorText(msg.err)
 	}
-	return tea.Batch(next, m.say(toneBad, true, "the message to "+m.addressOf(msg.seat)+": "+why+"; its text is kept"))
+	if !arrived {
+		why += "; its text is kept"
+	}
+	return tea.Batch(next, m.say(toneBad, true, "the message to "+m.addressOf(msg.seat)+": "+why))
+}
+
+// saidOf is what is known of a delivery, in one line.
+func saidOf(d engine.Delivery) string {
+	return strings.Join(append([]string{joinWords(": ", d.Word(), d.Why)}, d.Warnings...), "; ")
 }
 
 func (s *sender) scope(*Model) scope               { return scopeSend }
@@ -217,7 +225,7 @@ func (s *sender) update(m *Model, msg tea.Msg) tea.Cmd {
 		s.sent = 0
 		arrived := 0
 		for _, r := range s.result {
-			if r.err == nil && r.delivery.Outcome == "delivered" {
+			if r.err == nil && r.delivery.Outcome == engine.OutcomeDelivered {
 				arrived++
 			}
 		}
@@ -331,10 +339,10 @@ func (s *sender) targets(m *Model, w, most int) []string {
 		switch r, ok := s.result[id]; {
 		case ok && r.err != nil:
 			k, word = toneBad, errorText(r.err)
-		case ok && r.delivery.Outcome == "delivered":
-			k, word = toneBusy, joinWords(": ", r.delivery.Outcome, r.delivery.Why)
+		case ok && r.delivery.Outcome == engine.OutcomeDelivered:
+			k, word = toneBusy, saidOf(r.delivery)
 		case ok:
-			k, word = toneNeed, joinWords(": ", r.delivery.Outcome, r.delivery.Why)
+			k, word = toneNeed, saidOf(r.delivery)
 		case m.cannot(id) != "":
 			k, word = toneNeed, "not sent: "+m.cannot(id)
 		case s.sent != 0:
@@ -365,10 +373,10 @@ func (s *sender) outcome(m *Model) []readLine {
 		return []readLine{{"", errorText(r.err), toneBad}}
 	case answered:
 		k := toneNeed
-		if r.delivery.Outcome == "delivered" {
+		if r.delivery.Outcome == engine.OutcomeDelivered {
 			k = toneBusy
 		}
-		return []readLine{{"", clean(joinWords(": ", r.delivery.Outcome, r.delivery.Why)), k}, {"", clean(joinWords(" ", "proof:", r.delivery.Source)), toneDim}}
+		return []readLine{{"", clean(saidOf(r.delivery)), k}, {"", clean(joinWords(" ", "proof:", r.delivery.Source)), toneDim}}
 	case s.kept:
 		return []readLine{{"", "Kept from before: typed, and not sent or not proven to be.", toneNeed}}
 	}

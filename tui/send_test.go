@@ -189,3 +189,25 @@ func TestAMessageFromAScreenWithoutMarks(t *testing.T) {
 		t.Errorf("goes to %q", s.seats)
 	}
 }
+
+// What is said beside a delivery is shown: that the client only holds the message, and that
+// it is not on record. The text that arrived is let go of all the same.
+func TestWhatIsSaidBesideADeliveryIsShown(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.c.Delivery = engine.Delivery{Outcome: engine.OutcomeDelivered, Why: "not taken yet", Queued: true, Warnings: []string{"not on record: held"}}
+	d.keys("s", "go on")
+	d.fire(typePause)
+	d.keys("enter")
+	d.has("queued: not taken yet", "not on record: held")
+	d.keys("esc", "s", "and on")
+	d.fire(typePause)
+	d.hold = true
+	d.keys("enter", "esc")
+	d.hold = false
+	for _, cmd := range d.held {
+		d.run(cmd)
+	}
+	if !strings.Contains(d.m.toast.text, "not on record: held") || strings.Contains(d.m.toast.text, "kept") || d.m.unsent["seat000"] != "" {
+		t.Errorf("says %q, keeps %q", d.m.toast.text, d.m.unsent)
+	}
+}

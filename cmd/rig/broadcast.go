@@ -22,12 +22,14 @@ type broadcastFlags struct {
 
 // told is what became of a message at one seat.
 type told struct {
-	Seat    string      `json:"seat"`
-	Outcome string      `json:"outcome"` // as of send; refused; would be sent
-	Why     string      `json:"why,omitempty"`
-	Code    engine.Code `json:"code,omitempty"`
-	Hint    string      `json:"hint,omitempty"`
-	word    string      // of a delivery, for people
+	Seat     string      `json:"seat"`
+	Outcome  string      `json:"outcome"` // as of send; refused; would be sent
+	Why      string      `json:"why,omitempty"`
+	Queued   bool        `json:"queued,omitempty"` // delivered, and not taken yet
+	Code     engine.Code `json:"code,omitempty"`
+	Hint     string      `json:"hint,omitempty"`
+	Warnings []string    `json:"warnings,omitempty"`
+	word     string      // of a delivery, for people
 }
 
 func (c *cli) broadcastCmd() *cobra.Command {
@@ -72,7 +74,7 @@ func (c *cli) broadcast(ctx context.Context, text string, f broadcastFlags) erro
 		if !f.dry {
 			t = a.tell(ctx, s.Address, text, f.verify)
 		}
-		if t.Outcome == "refused" || f.verify && !f.dry && t.Outcome != "delivered" {
+		if t.Code != "" || f.verify && !f.dry && t.Outcome != engine.OutcomeDelivered {
 			c.code = 1
 		}
 		list = append(list, t)
@@ -85,6 +87,9 @@ func (c *cli) broadcast(ctx context.Context, text string, f broadcastFlags) erro
 		rows = append(rows, []string{"  " + t.Seat, cmp.Or(t.word, t.Outcome), plain(t.Why)})
 		if t.Hint != "" {
 			rows = append(rows, []string{"", "", "→ " + plain(t.Hint)})
+		}
+		for _, w := range t.Warnings {
+			rows = append(rows, []string{"", "", "warning: " + plain(w)})
 		}
 	}
 	table(c.out, rows)
@@ -140,9 +145,9 @@ func (a *app) audience(ctx context.Context, f broadcastFlags) ([]engine.SeatView
 func (a *app) tell(ctx context.Context, seat, text string, verify bool) told {
 	d, err := a.engine().Send(ctx, seat, text, verify)
 	if err == nil {
-		return told{Seat: seat, Outcome: d.Outcome, Why: d.Why, word: d.Word()}
+		return told{Seat: seat, Outcome: d.Outcome, Why: d.Why, Queued: d.Queued, Warnings: d.Warnings, word: d.Word()}
 	}
-	t := told{Seat: seat, Outcome: "refused", Why: err.Error(), Code: engine.CodeOf(err)}
+	t := told{Seat: seat, Outcome: cmp.Or(d.Outcome, "refused"), Why: err.Error(), Code: engine.CodeOf(err), Warnings: d.Warnings}
 	var e *engine.Error
 	if errors.As(err, &e) {
 		t.Why, t.Hint = e.Msg, e.Hint

@@ -17,11 +17,22 @@ func TestAQueuedMessageIsNotRead(t *testing.T) {
 		if out := w.must("send", ref, "URGENT stop", "--verify"); !strings.HasPrefix(out, "queued: ") {
 			t.Errorf("%s: %s", ref, out)
 		}
+		if out := w.must("send", ref, "and stop this", "--verify", "--json"); !strings.Contains(out, `"queued":true`) {
+			t.Errorf("%s: %s", ref, out)
+		}
 		out := w.must("handover", ref, "--source", "fresh", "--reason", "r", "--dry-run")
 		if !strings.Contains(out, "a message is queued that the incumbent's client has not taken yet") {
 			t.Errorf("%s: the handover is silent:\n%s", ref, out)
 		}
 	}
+	r := w.run("broadcast", "stop, both", "--seats", "dev.impl,dev.qa", "--verify", "--json")
+	if r.code != 0 || strings.Count(r.out, `"queued":true`) != 2 {
+		t.Errorf("broadcast: exit %d\n%s%s", r.code, r.out, r.err)
+	}
+	if out := w.must("send", "dev.idle", "hello again", "--json"); !strings.Contains(out, `"queued":false`) {
+		t.Errorf("an idle client: %s", out)
+	}
+	w.must("wait", "dev.idle", "--until", "idle")
 	if out := w.must("send", "dev.idle", "hello", "--verify"); !strings.HasPrefix(out, "delivered: ") {
 		t.Errorf("an idle client: %s", out)
 	}

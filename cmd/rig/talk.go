@@ -26,13 +26,20 @@ func (c *cli) sendCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if verify && d.Outcome != "delivered" {
+			if verify && d.Outcome != engine.OutcomeDelivered {
 				c.code = 1
 			}
 			if c.json {
-				return c.print(map[string]any{"ok": c.code == 0, "outcome": d.Outcome, "why": d.Why, "source": d.Source})
+				out := map[string]any{"ok": c.code == 0, "outcome": d.Outcome, "why": d.Why, "source": d.Source, "queued": d.Queued}
+				if len(d.Warnings) > 0 {
+					out["warnings"] = d.Warnings
+				}
+				return c.print(out)
 			}
 			fmt.Fprintf(c.out, "%s: %s\n", d.Word(), d.Why)
+			for _, w := range d.Warnings {
+				fmt.Fprintf(c.err, "  warning: %s\n", plain(w))
+			}
 			return nil
 		},
 	}

@@ -53,9 +53,13 @@ const (
 // tells it from the prompts in the history, which have an ordinary one.
 const inputMark = "❯\u00a0"
 
+// claudeQueuedMark is what the client puts into an empty input line while it holds a
+// message.
+const claudeQueuedMark = "Press up to edit queued messages"
+
 // claudePlaceholders are texts that the client itself puts into an empty input
 // line.
-var claudePlaceholders = []string{"Press up to edit queued messages", "Resend your message to try again", "Try \""}
+var claudePlaceholders = []string{claudeQueuedMark, "Resend your message to try again", "Try \""}
 
 // readClaude judges a screen of Claude Code.
 func readClaude(lines []string) screenView {
@@ -107,6 +111,7 @@ func claudeBoxView(above, box, below []string) screenView {
 	switch {
 	case hasWords(below, "esc to interrupt"), olderBusy(above):
 		claudeBusy(&v, above)
+		claudeQueued(&v, above, box)
 	case claudeLimit(&v, above, below):
 	case hasWords(below, "Not logged in"):
 		v.state, v.code, v.gate = engine.ActivityWaiting, CodeLoginRequired, true
@@ -164,9 +169,13 @@ func claudeBusy(v *screenView, above []string) {
 			v.code, v.why, v.rule = CodeCompacting, "compacting the conversation", "spinner line: Compacting conversation"
 		}
 	}
-	if v.code == "" && hasWords(lastLines(above, 8), "Queued · ") {
-		v.code, v.why = engine.CodeQueued, "working, with a message queued"
-	}
+}
+
+// claudeQueued sees a message that the client holds, by what stands under the message or
+// in the empty input line.
+func claudeQueued(v *screenView, above, box []string) {
+	v.queued = hasWords(lastLines(above, 8), "Queued · ") || strings.HasPrefix(strings.TrimLeft(box[0], "❯│>\u00a0 "), claudeQueuedMark)
+	v.sayQueued()
 }
 
 // spinnerLine recognises the client's own progress line: a star of some form at

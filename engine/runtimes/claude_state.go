@@ -110,7 +110,7 @@ func (c *Claude) Activity(_ context.Context, p engine.Probe) engine.Activity {
 	}
 	e, ok, why := c.entry(p)
 	if r, is := c.suspendedClient(p, e); is {
-		return engine.Activity{Reading: r, Draft: shownDraft(v)}
+		return engine.Activity{Reading: r, Queued: v.queued, Draft: shownDraft(v)}
 	}
 	id := ""
 	if ok {
@@ -132,7 +132,7 @@ func (c *Claude) Activity(_ context.Context, p engine.Probe) engine.Activity {
 	hr, hok := hookReading(facts)
 	add(hr, hok)
 	add(v.reading(), v.kind == screenBox && !v.gate)
-	a := engine.Activity{Draft: shownDraft(v)}
+	a := engine.Activity{Queued: v.queued, Draft: shownDraft(v)}
 	if len(all) == 0 {
 		a.Reading = c.unknown(p, v, why)
 		return a

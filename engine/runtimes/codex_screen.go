@@ -47,6 +47,9 @@ func codexComposer(lines []string) (int, bool) {
 func codexComposerView(above, box []string) screenView {
 	v := screenView{kind: screenBox, draft: codexDraft(box)}
 	recent := lastLines(above, 8)
+	if v.queued = codexQueued(above); v.queued {
+		v.state, v.why, v.rule = engine.ActivityBusy, "working", "queued messages above the input line"
+	}
 	for _, l := range recent {
 		if !strings.HasPrefix(l, "• ") {
 			continue
@@ -55,20 +58,26 @@ func codexComposerView(above, box []string) screenView {
 		case strings.HasPrefix(rest, "Reconnecting...") && strings.Contains(rest, "esc to interrupt"):
 			v.state, v.code, v.rule = engine.ActivityBusy, CodeRetrying, "status line: Reconnecting"
 			v.why = "retrying: " + printable(rest, 80)
-			return v
-		case strings.HasPrefix(rest, "Messages to be submitted after next tool call"):
-			v.state, v.code = engine.ActivityBusy, engine.CodeQueued
-			v.why, v.rule = "working, with a message queued", "queued messages above the input line"
-			return v
-		case strings.HasSuffix(rest, "esc to interrupt)") && strings.Contains(rest, " ("):
+		case strings.HasSuffix(rest, "esc to interrupt)") && strings.Contains(rest, " (") && v.state == "":
 			v.state, v.why, v.rule = engine.ActivityBusy, "working", "status line: esc to interrupt"
 		}
 	}
-	if v.state != "" {
-		return v
+	if v.state == "" {
+		codexIdle(&v, recent)
 	}
-	codexIdle(&v, recent)
+	v.sayQueued()
 	return v
+}
+
+// codexQueued sees messages that the client holds: a block of their own right above the
+// input line, of one line or more for each.
+func codexQueued(above []string) bool {
+	for i := len(above) - 1; i >= 0; i-- {
+		if above[i] != "" && !strings.HasPrefix(above[i], "  ") {
+			return strings.HasPrefix(above[i], "• Messages to be submitted after next tool call")
+		}
+	}
+	return false
 }
 
 func codexDraft(box []string) string {

@@ -132,11 +132,11 @@ func (c *Codex) Activity(_ context.Context, p engine.Probe) engine.Activity {
 	}
 	if p.RunKnown && p.Run.PID > 0 {
 		if r, is := c.cfg.suspended(p.Run.PID, p.Run.PIDStart); is {
-			return engine.Activity{Reading: r, Draft: shownDraft(v)}
+			return engine.Activity{Reading: r, Queued: v.queued, Draft: shownDraft(v)}
 		}
 	}
 	var all []engine.Reading
-	a := engine.Activity{Draft: shownDraft(v)}
+	a := engine.Activity{Queued: v.queued, Draft: shownDraft(v)}
 	if v.kind == screenDialog {
 		all = append(all, v.reading())
 	}

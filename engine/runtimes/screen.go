@@ -27,15 +27,27 @@ const (
 // screenView is what a screen says. A zero State means that it says nothing
 // about the activity.
 type screenView struct {
-	kind  screenKind
-	state engine.ActivityState
-	code  engine.Code
-	why   string
-	rule  string // what was matched, for `rig explain`
-	gate  bool   // a first-run or start-up question: a start cannot pass it
-	fail  bool   // the client refused to start with these words
-	draft string // text standing in the input line
-	weak  bool   // the screen cannot tell this state from another
+	kind   screenKind
+	state  engine.ActivityState
+	code   engine.Code
+	why    string
+	rule   string // what was matched, for `rig explain`
+	gate   bool   // a first-run or start-up question: a start cannot pass it
+	fail   bool   // the client refused to start with these words
+	draft  string // text standing in the input line
+	queued bool   // the client shows a message that it holds and has not taken yet
+	weak   bool   // the screen cannot tell this state from another
+}
+
+// sayQueued has a view of a client at work say that it holds a message.
+func (v *screenView) sayQueued() {
+	if !v.queued {
+		return
+	}
+	if v.code == "" {
+		v.code = engine.CodeQueued
+	}
+	v.why += ", with a message queued"
 }
 
 func (v screenView) reading() engine.Reading {

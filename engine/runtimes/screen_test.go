@@ -18,7 +18,7 @@ func TestScreensOfClaude(t *testing.T) {
 		"claude-pane-after-exit.txt":               {kind: screenShell, code: CodeClientExited},
 		"claude-pane-api-error.txt":                {kind: screenBox, state: idle, code: CodeAPIError},
 		"claude-pane-apikey-dialog.txt":            {kind: screenDialog, state: wait, code: CodeAPIKeyGate, gate: true},
-		"claude-pane-busy-queued.txt":              {kind: screenBox, state: busy, code: engine.CodeQueued},
+		"claude-pane-busy-queued.txt":              {kind: screenBox, state: busy, code: engine.CodeQueued, queued: true},
 		"claude-pane-busy.txt":                     {kind: screenBox, state: busy},
 		"claude-pane-bypass-dialog.txt":            {kind: screenDialog, state: wait, code: CodeBypassGate, gate: true},
 		"claude-pane-compact-failed.txt":           {kind: screenBox, state: idle, code: CodeCompactFailed},
@@ -33,7 +33,7 @@ func TestScreensOfClaude(t *testing.T) {
 		"claude-pane-question.txt":                 {kind: screenDialog, state: wait, code: CodeQuestion},
 		"claude-pane-resume-picker-no-match.txt":   {kind: screenDialog, state: wait, code: CodeResumePicker, gate: true},
 		"claude-pane-resume-wrong-id.txt":          {kind: screenShell, code: CodeNoConversation, fail: true},
-		"claude-pane-retrying.txt":                 {kind: screenBox, state: busy, code: CodeRetrying},
+		"claude-pane-retrying.txt":                 {kind: screenBox, state: busy, code: CodeRetrying, queued: true},
 		"claude-pane-settings-error.txt":           {kind: screenDialog, state: wait, code: CodeSettingsError, gate: true},
 		"claude-pane-status.txt":                   {kind: screenDialog, state: wait, code: CodePanel},
 		"claude-pane-trust-dialog.txt":             {kind: screenDialog, state: wait, code: CodeTrustGate, gate: true},
@@ -54,7 +54,7 @@ func TestScreensOfCodex(t *testing.T) {
 	for name, want := range map[string]screenView{
 		"codex-pane-after-quit.txt":              {kind: screenShell, code: CodeClientExited},
 		"codex-pane-approval.txt":                {kind: screenDialog, state: wait, code: CodePermissionPrompt},
-		"codex-pane-busy-queued.txt":             {kind: screenBox, state: busy, code: engine.CodeQueued},
+		"codex-pane-busy-queued.txt":             {kind: screenBox, state: busy, code: engine.CodeQueued, queued: true},
 		"codex-pane-busy-streaming.txt":          {kind: screenBox, state: idle, weak: true},
 		"codex-pane-busy.txt":                    {kind: screenBox, state: busy},
 		"codex-pane-compact-failed.txt":          {kind: screenBox, state: idle, code: CodeAPIError, weak: true},
@@ -203,4 +203,41 @@ func FuzzScreens(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A client that retries or compacts may hold a message as well: that it does is a field of
+// its own, on a screen of any height and with a message of any length.
+func TestAQueuedMessageIsSeenWhateverTheClientDoes(t *testing.T) {
+	long := slices.Repeat([]string{"    more of a long message"}, 12)
+	after := func(file, line string, more ...string) []string {
+		lines := tidy(pane(t, fixtures, file))
+		at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, line) })
+		if at < 0 {
+			t.Fatalf("%s has no line %q", file, line)
+		}
+		return slices.Insert(lines, at+1, more...)
+	}
+	held := append([]string{"", "• Messages to be submitted after next tool call (press esc to interrupt and send immediately)", "  ↳ and this"}, long...)
+	for name, c := range map[string]struct {
+		view screenView
+		code engine.Code
+	}{
+		"claude compacts":     {readClaude(after("claude-pane-compacting.txt", "❯ /compact", "", "❯ and this", "  ⎿  Queued · ctrl+x ctrl+s to send now")), CodeCompacting},
+		"codex retries":       {readCodex(after("codex-pane-reconnecting.txt", "  └ We", held[:3]...)), CodeRetrying},
+		"codex, long message": {readCodex(after("codex-pane-busy.txt", "• Working", held...)), engine.CodeQueued},
+	} {
+		if !c.view.queued || c.view.state != engine.ActivityBusy || c.view.code != c.code {
+			t.Errorf("%s: %+v", name, c.view)
+		}
+	}
+	for _, file := range []string{"claude-pane-busy.txt", "claude-pane-compacting.txt", "claude-pane-idle-after-turn.txt", "claude-pane-interrupted.txt"} {
+		if readClaude(pane(t, fixtures, file)).queued {
+			t.Errorf("%s: nothing is queued", file)
+		}
+	}
+	for _, file := range []string{"codex-pane-busy.txt", "codex-pane-interrupted.txt", "codex-pane-reconnecting.txt"} {
+		if readCodex(pane(t, fixtures, file)).queued {
+			t.Errorf("%s: nothing is queued", file)
+		}
+	}
 }
