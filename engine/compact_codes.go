@@ -21,6 +21,3 @@ const (
 	CodeNotCompacted      Code = "compaction_unproven"
 	CodeNoCompaction      Code = "no_compaction" // nothing to show or to cancel
 )
-
-// CodeNotSubmitted says that a message was typed and stands in the input box.
-const CodeNotSubmitted Code = "not_submitted"

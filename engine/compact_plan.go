@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"strings"
-	"unicode/utf8"
 )
 
 // VerbCompact compacts the conversation of one Claude seat, guided.
@@ -158,6 +157,9 @@ func (s *seatPlan) blockCompact(ctx context.Context, args CompactArgs) {
 	screen := s.e.screen(ctx, t.pane.ID)
 	probe := t.probe(s.e, screen)
 	act := rt.Activity(ctx, probe)
+	if act.State == ActivityIdle {
+		screen = s.e.boxScreen(ctx, t, screen)
+	}
 	if err := mayCompact(t, act, screen); err != nil {
 		s.p.BlockSeat(s.address, err)
 	}
@@ -213,10 +215,7 @@ func mayCompact(t target, act Activity, screen []string) error {
 		err = Errorf(CodeMidWork, "it is at work: %s", act.Why)
 		hint = "rig wait " + t.address + ", then try again"
 	case ActivityIdle:
-		if draft := draftIn(t.rt, screen); draft != "" {
-			err = Errorf(CodeDraftPresent, "somebody's draft stands in its input box").With("draft_characters", utf8.RuneCountInString(draft))
-			hint = "send or clear the draft in the pane first: rig attach " + t.address
-		}
+		return t.mayAppend("compact", screen)
 	}
 	if err == nil {
 		return nil

@@ -40,6 +40,7 @@ func TestCompactBlockers(t *testing.T) {
 		engine.CodeSessionMissing:  func(p *patient) { p.state = engine.ActivityExited },
 		engine.CodeMidWork:         func(p *patient) { p.state = engine.ActivityBusy },
 		"draft_present":            func(p *patient) { p.draft = "half a sentence" },
+		engine.CodeDraftUnknown:    func(p *patient) { p.unread = 1 << 20 },
 		engine.CodeNoUsage:         func(p *patient) { p.usage = engine.Usage{Note: engine.NoteAwaitingReply} },
 		engine.CodePrepIncomplete:  func(p *patient) { p.written = "" }, // a fork that nobody prompted
 	} {

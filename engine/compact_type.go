@@ -102,7 +102,7 @@ func (c compaction) until(ctx context.Context, limit time.Duration, done func(ct
 // passing are refusals that may go by themselves while a step waits.
 func passing(err error) bool {
 	switch CodeOf(err) {
-	case CodeMidWork, CodeActivityUnknown, CodeDraftPresent:
+	case CodeMidWork, CodeActivityUnknown, CodeDraftPresent, CodeDraftUnknown:
 		return true
 	}
 	return false
@@ -123,7 +123,8 @@ func (c compaction) idle(ctx context.Context, limit time.Duration, cancellable b
 		}
 		return false, last
 	}, func() error {
-		if CodeOf(last) == CodeDraftPresent {
+		switch CodeOf(last) {
+		case CodeDraftPresent, CodeDraftUnknown:
 			return last
 		}
 		why := "nothing was seen of it"
@@ -142,7 +143,7 @@ func (c compaction) line(ctx context.Context, text string, verify bool) (Deliver
 	if err != nil {
 		return Delivery{}, err
 	}
-	screen := c.r.e.screen(ctx, t.pane.ID)
+	screen := c.r.e.boxScreen(ctx, t, c.r.e.screen(ctx, t.pane.ID))
 	if err := mayCompact(t, t.rt.Activity(ctx, t.probe(c.r.e, screen)), screen); err != nil {
 		return Delivery{}, err
 	}

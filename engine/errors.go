@@ -55,8 +55,10 @@ const (
 	CodeNotDelivered        Code = "context_delivery_failed"   // what an occupant was to be told did not arrive, or cannot be proven to
 	CodeOccupantRequired    Code = "current_occupant_required" // the seat has no occupant to take over from
 	CodeDiscoveredNotFound  Code = "discovered_not_found"      // no session of the operator by that id
+	CodeDraftUnknown        Code = "draft_unknown"             // the input box cannot be read, so a draft may stand in it
 	CodeDraftPresent        Code = "draft_present"             // a draft stands in the input box; it is never typed over
 	CodeForkSourceNotFound  Code = "fork_source_not_found"     // the record knows no such conversation
+	CodeNotSubmitted        Code = "not_submitted"             // a message was typed and not submitted: it stands in the input box
 	CodeInvalidModel        Code = "invalid_model"             // not the name of a model
 	CodeOperationEnded      Code = "operation_ended"           // the operation has ended; there is nothing to finish or roll back
 	CodeOperationUnfinished Code = "operation_unfinished"      // an operation was cut off half-way

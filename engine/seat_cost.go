@@ -11,6 +11,7 @@ type cost struct {
 	waits  string // for what it waits for a person; "" when it does not
 	queued bool   // its client holds a message that it has not taken yet
 	draft  bool   // somebody's text stands in its input box
+	unread bool   // nobody can tell whether it does
 }
 
 // costOf reads what a live occupant is at. Its screen, which alone shows a draft and a
@@ -27,7 +28,15 @@ func (e *Engine) costOf(ctx context.Context, w *world, seat Seat) cost {
 	}
 	t := target{seat: seat, session: w.latest[seat.ID], address: w.address(seat), pane: at.pane, rt: rt}
 	act := rt.Activity(ctx, t.probe(e, screen))
-	c := cost{draft: draftIn(rt, screen) != "", queued: act.Queued}
+	c := cost{queued: act.Queued}
+	switch act.State {
+	case ActivityIdle, ActivityBusy, ActivityLimit: // it shows its box; a question stands in its place
+		draft, known := boxOf(rt, e.boxScreen(ctx, t, screen))
+		c.draft, c.unread = draft != "", !known
+	case ActivityWaiting, ActivityExited, ActivityUnknown:
+		draft, _ := boxOf(rt, screen)
+		c.draft = draft != ""
+	}
 	switch act.State {
 	case ActivityBusy:
 		c.turn = "is in mid-turn"
@@ -61,6 +70,9 @@ func (e *Engine) warnEnd(ctx context.Context, w *world, p *Plan, seat Seat) {
 	if c.draft {
 		parts = append(parts, "has a draft in its input box")
 	}
+	if c.unread {
+		parts = append(parts, "has an input box that cannot be read, where a draft may stand")
+	}
 	switch len(parts) {
 	case 0:
 	case 1:
@@ -92,6 +104,7 @@ func (h *handover) warnCost(ctx context.Context) {
 	warn(c.waits != "", "the incumbent waits for a person: "+c.waits)
 	warn(c.queued, "a message is queued that the incumbent's client has not taken yet: the successor does not see it; "+kept)
 	warn(c.draft, "a draft stands in the incumbent's input box: the successor does not see it; "+kept)
+	warn(c.unread, "the incumbent's input box cannot be read: a draft that stands in it is not seen by the successor; "+kept)
 	h.p.SetInput(queuedKey, c.queued)
 }
 

@@ -38,6 +38,11 @@ func TestAnEndSaysWhatItCutsOff(t *testing.T) {
 				"a message is queued that the incumbent's client has not taken yet: the successor does not see it; an undo brings it back until its window closes",
 			},
 		},
+		"box not readable": {
+			func(p *patient) { p.unread = 1 << 20 }, "dev-m0@team has an input box that cannot be read, where a draft may stand: that ends with it",
+			[]string{"the incumbent's input box cannot be read: a draft that stands in it is not seen by the successor; an undo brings it back until its window closes"},
+		},
+		"box not drawn yet": {change: func(p *patient) { p.unread = 1 }},
 		"draft": {
 			func(p *patient) { p.draft = "half a sentence" }, "dev-m0@team has a draft in its input box: that ends with it",
 			[]string{"a draft stands in the incumbent's input box: the successor does not see it; an undo brings it back until its window closes"},

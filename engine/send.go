@@ -208,11 +208,7 @@ func (e *Engine) mayType(ctx context.Context, t target, screen []string) error {
 		return Errorf(CodeSessionMissing, "its client has ended: %s", act.Why).On("send", t.address).WithHint("launch it again")
 	case ActivityIdle, ActivityBusy, ActivityLimit, ActivityUnknown:
 	}
-	if draft := draftIn(t.rt, screen); draft != "" {
-		return Errorf(CodeDraftPresent, "somebody's draft stands in its input box").On("send", t.address).
-			WithHint("send or clear the draft in the pane first: rig attach %s", t.address).With("draft_characters", utf8.RuneCountInString(draft))
-	}
-	return nil
+	return t.mayAppend("send", e.boxScreen(ctx, t, screen))
 }
 
 // heldBack refuses to write to an occupant that an operation has stopped: to let it go
