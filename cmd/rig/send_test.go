@@ -41,3 +41,29 @@ func TestAMessageIsDeliveredWhileTheRecordIsHeld(t *testing.T) {
 		}
 	}
 }
+
+// TestADraftThatIsOutOfSight: in a pane that is too small for a draft the edge of the box is
+// not shown, and the message would be appended to the draft.
+func TestADraftThatIsOutOfSight(t *testing.T) {
+	w := newWorld(t)
+	w.must("up", w.spec("low", "impl:claude-code"))
+	seat := w.seat("dev.impl")
+	w.tmux("send-keys", "-t", seat.Pane, "-l", strings.Repeat("half a thought ", 40)+"END")
+	w.screenHas("dev.impl", "END")
+	w.tmux("resize-window", "-t", seat.Pane, "-x", "60", "-y", "8")
+	w.eventually("the edge of the box is out of sight", func() (bool, string) {
+		r := w.run("capture", "dev.impl")
+		return strings.Contains(r.out, "END") && !strings.Contains(r.out, "❯"), r.out + r.err
+	})
+	w.refuse("draft_unknown", 1, "send", "dev.impl", "status please", "--verify")
+	w.refuse("draft_unknown", 1, "compact", "dev.impl", "--reason", "r")
+	if out := w.must("seat", "stop", "dev.impl", "--reason", "r", "--dry-run"); !strings.Contains(out, "where a draft may stand") {
+		t.Errorf("a stop is silent:\n%s", out)
+	}
+	w.tmux("resize-window", "-t", seat.Pane, "-x", "120", "-y", "40")
+	w.eventually("the box is seen again", func() (bool, string) {
+		r := w.run("capture", "dev.impl")
+		return strings.Contains(r.out, "❯"), r.out + r.err
+	})
+	w.refuse("draft_present", 1, "send", "dev.impl", "status please", "--verify")
+}
