@@ -12,7 +12,7 @@ import (
 func TestAMessageIsDeliveredWhileTheRecordIsHeld(t *testing.T) {
 	w := newWorld(t)
 	w.must("up", w.spec("held", "impl:claude-code", "qa:codex", "more:claude-code"))
-	db, err := sql.Open("sqlite", filepath.Join(w.dir, "rig", "rig.db"))
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(w.dir, "rig", "rig.db")+"?_txlock=immediate&_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
 	}
