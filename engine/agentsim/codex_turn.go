@@ -55,6 +55,7 @@ func (c *codex) turn(ctx context.Context, prompts []string) {
 	c.do(func() {
 		c.taskComplete(last, nil, 50*time.Millisecond)
 		c.show(item{mark: "  ", text: fmt.Sprintf("Worked for %s • %s", codexSpan(c.env.Now().Sub(c.turnFrom)), c.env.Now().Format("15:04"))})
+		c.cancel = nil // what has ended is not interrupted, though the client is not at rest yet
 	})
 	c.notify(c.ro.id, c.turnID, c.prompts, last)
 }
