@@ -3,12 +3,13 @@ package engine_test
 import (
 	"context"
 	"encoding/json"
-	"rig/engine/enginetest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"rig/engine/enginetest"
 
 	"rig/engine"
 )

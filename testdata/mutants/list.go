@@ -59,8 +59,8 @@ var mutants = []mutant{
 		engineTests, "TestDeathNeedsProof",
 	},
 	{
-		"an end that is not on record keeps its leases", "engine/journal.go",
-		"\tr.lease.let()\n\treturn err", "\treturn err",
+		"an end that is not on record keeps its leases", "engine/lastwrite.go",
+		"\tl.keys = nil\n\treturn own", "\treturn own",
 		engineTests, "TestAnEndThatCannotBeWritten",
 	},
 	{
@@ -248,8 +248,8 @@ var mutants = []mutant{
 		engineTests, "TestCompactBlockers",
 	},
 	{
-		"a draft is not typed over", "engine/seat_cost.go",
-		"return strings.TrimSpace(draft)", "return draft[:0]",
+		"a draft is not typed over", "engine/send_box.go",
+		"case draft != \"\":", "case false:",
 		engineTests, "TestCompactBlockers",
 	},
 	// Dry runs.
@@ -365,7 +365,7 @@ var mutants = []mutant{
 	},
 	{
 		"another occupant's id is not learned", "engine/learn_id.go",
-		"known && owner.ID != last.ID {", "known && owner.ID != last.ID && false {",
+		"err != nil || whose != \"\" {", "err != nil || whose == \"nobody\" {",
 		engineTests, "TestSnapshotLearnsOnlyWhatIsProven",
 	},
 	// What a client has reported.
@@ -390,7 +390,7 @@ var mutants = []mutant{
 		"./engine/runtimes", "TestClaudeHasTakenAPromptThatItsRegistryDoesNotKnowYet",
 	},
 	{
-		"a client at rest is given time for its own word", "engine/send.go",
+		"a client at rest is given time for its own word", "engine/send_proof.go",
 		"!before.speaks || before.state", "true || before.state",
 		"./cmd/rig", "TestAVerifiedMessageIsTheClientsOwnWord",
 	},
