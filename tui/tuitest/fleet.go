@@ -94,10 +94,10 @@ func rig(name string, number, first, n int, all []cast) engine.RigView {
 			r.Pods = append(r.Pods, engine.PodView{Name: c.pod, Label: labels[c.pod]})
 		}
 		r.Seats = append(r.Seats, s)
-		switch s.Life {
-		case engine.LifeRunning:
+		if s.Life == engine.LifeRunning {
 			r.Running++
-		case engine.LifeUnknown:
+		}
+		if s.Life == engine.LifeUnknown {
 			r.Unknown++
 		}
 		if s.Life == engine.LifeRunning && s.Activity.State == engine.ActivityBusy {
