@@ -34,8 +34,8 @@ type SeatRef struct {
 	Rig    string // after it; "" when the reference names no rig
 }
 
-// SeatName is what a seat is called, beside its id.
-type SeatName struct{ ID, Rig, Pod, Member string }
+// SeatName is what a seat is called, beside its id, and the spec of its rig.
+type SeatName struct{ ID, Rig, Pod, Member, SpecPath string }
 
 // ParseSeatRef takes a reference apart. The rig is everything after the first
 // '@'. It refuses an empty reference and an empty side.

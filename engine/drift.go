@@ -57,20 +57,20 @@ func (e *Engine) SpecDrift(ctx context.Context, seatID string) (SpecDrift, error
 	if err != nil {
 		return SpecDrift{}, err
 	}
-	return e.specOf(ctx, rig).drift(rig, seat), nil
+	return e.specOf(ctx, rig.SpecPath).drift(rig, seat), nil
 }
 
-// ownSpec is the spec of a rig as it is now.
+// ownSpec is the spec of a rig as its file is now.
 type ownSpec struct {
 	spec RigSpec
 	err  error
 }
 
-func (e *Engine) specOf(ctx context.Context, rig Rig) ownSpec {
-	if rig.SpecPath == "" || strings.HasPrefix(rig.SpecPath, "builtin:") || !filepath.IsAbs(rig.SpecPath) {
+func (e *Engine) specOf(ctx context.Context, path string) ownSpec {
+	if path == "" || strings.HasPrefix(path, "builtin:") || !filepath.IsAbs(path) {
 		return ownSpec{err: Errorf(CodeNotFound, "no file to compare it with is on record")}
 	}
-	spec, err := e.d.Specs.Load(ctx, rig.SpecPath, SpecOptions{})
+	spec, err := e.d.Specs.Load(ctx, path, SpecOptions{})
 	return ownSpec{spec, err}
 }
 

@@ -207,15 +207,10 @@ func (b *builder) seatAttention(s *SeatView) []AttentionItem {
 	return outcomeAttention(s, item)
 }
 
-// letGoOn says what ends the stop of a client: the line that its reading names. Its pane
+// letGoOn says what ends the stop of a client: the line of its reading. Its pane
 // answers nothing; there, only a shell that may have started it could.
 func letGoOn(s *SeatView) string {
-	_, line, _ := strings.Cut(s.Activity.Why, "`")
-	line, _, ok := strings.Cut(line, "`")
-	if !ok {
-		line = "kill -CONT PID"
-	}
-	remedy := "`" + line + "` in a shell lets it go on"
+	remedy := "`" + cmp.Or(s.Activity.Ends, "kill -CONT PID") + "` in a shell lets it go on"
 	if s.Origin == OriginClaimed {
 		remedy += "; so does `fg` in its pane, where a shell started it"
 	}

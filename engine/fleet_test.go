@@ -113,7 +113,7 @@ func TestTheRemedyOfAStopLetsTheClientGoOn(t *testing.T) {
 	} {
 		in := bigRecord(1)
 		in.Record.Sessions[0].Origin = origin
-		in.Activity["seat0000"] = engine.Activity{Reading: engine.Reading{State: engine.ActivityWaiting, Code: engine.CodeSuspended, Why: "the client is stopped; `kill -CONT 7` lets it go on"}}
+		in.Activity["seat0000"] = engine.Activity{Reading: engine.Reading{State: engine.ActivityWaiting, Code: engine.CodeSuspended, Why: "the client is stopped", Ends: "kill -CONT 7"}}
 		f := engine.BuildFleet(in)
 		if len(f.Attention) != 1 || f.Attention[0].Remedy != want {
 			t.Errorf("%s: %+v", origin, f.Attention)
@@ -124,7 +124,7 @@ func TestTheRemedyOfAStopLetsTheClientGoOn(t *testing.T) {
 // What an operation of ours has stopped waits for that operation: a person who let it
 // go on could set two agents to work in one directory.
 func TestWhatAnOperationStoppedWaitsForNobody(t *testing.T) {
-	stopped := engine.Activity{Reading: engine.Reading{State: engine.ActivityWaiting, Code: engine.CodeSuspended, Why: "the client is stopped; `kill -CONT 7` lets it go on"}}
+	stopped := engine.Activity{Reading: engine.Reading{State: engine.ActivityWaiting, Code: engine.CodeSuspended, Why: "the client is stopped", Ends: "kill -CONT 7"}}
 	for _, c := range []struct {
 		name      string
 		held      bool

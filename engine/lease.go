@@ -239,6 +239,11 @@ func (l *leases) beat(ctx context.Context) {
 // operation holds its leases under the same id. An operation ends and gives them back in
 // one transaction, so that who has seen its end is never told that it is under way.
 func (l *leases) giveBack(tx Tx) error {
+	return l.eachHeld(tx, func(held Lease) error { return tx.DeleteLease(held.Key, l.opID) })
+}
+
+// eachHeld calls do for every lease that is still this grant's.
+func (l *leases) eachHeld(tx Tx, do func(held Lease) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, key := range l.keys {
@@ -249,7 +254,7 @@ func (l *leases) giveBack(tx Tx) error {
 		if !is || held.OpID != l.opID || held.Fence != l.fence {
 			continue
 		}
-		if err := tx.DeleteLease(key, l.opID); err != nil {
+		if err := do(held); err != nil {
 			return err
 		}
 	}

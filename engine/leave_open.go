@@ -74,20 +74,8 @@ func (r *run) leaveOpen(rec *Receipt) error {
 
 // leave marks the leases as those of a process that is no longer at it.
 func (l *leases) leave(tx Tx) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, key := range l.keys {
-		held, is, err := lookup(tx.Lease(key))
-		if err != nil {
-			return err
-		}
-		if !is || held.OpID != l.opID || held.Fence != l.fence {
-			continue
-		}
+	return l.eachHeld(tx, func(held Lease) error {
 		held.Owner.Left = true
-		if err := tx.PutLease(held); err != nil {
-			return err
-		}
-	}
-	return nil
+		return tx.PutLease(held)
+	})
 }

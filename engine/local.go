@@ -125,14 +125,19 @@ func (e *Engine) Events(ctx context.Context, f EventFilter) ([]Event, error) {
 func (e *Engine) SeatHistory(ctx context.Context, seatID string) ([]Session, []Tenure, error) {
 	var sessions []Session
 	var tenures []Tenure
-	err := e.d.Store.Read(ctx, func(r Reader) error {
-		var err error
-		if sessions, err = r.Sessions(seatID); err != nil {
-			return err
-		}
-		tenures, err = r.Tenures(seatID)
+	err := e.d.Store.Read(ctx, func(r Reader) (err error) {
+		sessions, tenures, err = history(r, seatID)
 		return err
 	})
+	return sessions, tenures, err
+}
+
+func history(r Reader, seatID string) ([]Session, []Tenure, error) {
+	sessions, err := r.Sessions(seatID)
+	if err != nil {
+		return nil, nil, err
+	}
+	tenures, err := r.Tenures(seatID)
 	return sessions, tenures, err
 }
 

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -12,7 +11,7 @@ import (
 // that comes with it is of that seat alone: of others it holds only what the seat's
 // own view stands on.
 func (e *Engine) SeatView(ctx context.Context, ref string) (*SeatView, *Fleet, error) {
-	return e.seatView(ctx, ref, func(Seat, Rig) {})
+	return e.seatView(ctx, ref, func(SeatName, Reader) error { return nil })
 }
 
 // SeatInFull is a seat with what is not in its picture.
@@ -24,41 +23,49 @@ type SeatInFull struct {
 	Drift     SpecDrift
 }
 
-// SeatInFull is SeatView, SeatHistory and SpecDrift together. What tmux does not say
-// is read while it is asked.
+// SeatInFull is SeatView, SeatHistory and SpecDrift together. The spec is read while
+// the record is, and while tmux is asked.
 func (e *Engine) SeatInFull(ctx context.Context, ref string) (SeatInFull, error) {
 	var out SeatInFull
 	var beside sync.WaitGroup
-	var more error
-	view, fleet, err := e.seatView(ctx, ref, func(seat Seat, rig Rig) {
+	var spec ownSpec
+	var seat Seat
+	var rig Rig
+	view, fleet, err := e.seatView(ctx, ref, func(name SeatName, r Reader) (err error) {
 		beside.Go(func() {
-			more = e.contain("look", ref, func() (err error) {
-				out.Drift = e.specOf(ctx, rig).drift(rig, seat)
-				out.Occupants, out.Tenures, err = e.SeatHistory(ctx, seat.ID)
-				return err
+			spec.err = e.contain("look", ref, func() error {
+				spec = e.specOf(ctx, name.SpecPath)
+				return spec.err
 			})
 		})
+		if seat, err = r.Seat(name.ID); err != nil {
+			return err
+		}
+		if rig, err = r.Rig(seat.RigID); err != nil {
+			return err
+		}
+		out.Occupants, out.Tenures, err = history(r, name.ID)
+		return err
 	})
 	beside.Wait()
+	if err == nil {
+		out.Drift = spec.drift(rig, seat)
+	}
 	out.SeatView, out.Fleet = view, fleet
-	return out, cmp.Or(err, more)
+	return out, err
 }
 
-// seatView is SeatView; found learns the seat before tmux has answered.
-func (e *Engine) seatView(ctx context.Context, ref string, found func(Seat, Rig)) (*SeatView, *Fleet, error) {
+// seatView is SeatView; found learns the seat, on the same view of the record, before
+// the rest of it has been read and tmux has answered.
+func (e *Engine) seatView(ctx context.Context, ref string, found func(SeatName, Reader) error) (*SeatView, *Fleet, error) {
 	parsed, err := ParseSeatRef(ref)
 	if err != nil {
 		return nil, nil, err
 	}
 	o := e.newObserver()
-	err = o.beside(ctx, func(ctx context.Context) Inventory { return e.named(ctx, parsed) }, func() error {
-		seat, rig, err := o.readSeat(ctx, ref, parsed)
-		if err != nil {
-			return err
-		}
-		o.only = seat.ID
-		found(seat, rig)
-		return nil
+	err = o.beside(ctx, func(ctx context.Context) Inventory { return e.named(ctx, parsed) }, func() (err error) {
+		o.only, err = o.readSeat(ctx, ref, parsed, found)
+		return err
 	})
 	if err != nil {
 		return nil, nil, err
@@ -91,18 +98,22 @@ func (e *Engine) named(ctx context.Context, ref SeatRef) Inventory {
 	return e.d.Mux.InventoryOf(ctx, name+"@"+cmp.Or(ref.Rig, "*"))
 }
 
-// readSeat reads what the record says of one seat.
-func (o *observer) readSeat(ctx context.Context, ref string, parsed SeatRef) (seat Seat, rig Rig, err error) {
-	var name SeatName
+// readSeat reads what the record says of one seat, and gives its id.
+func (o *observer) readSeat(ctx context.Context, ref string, parsed SeatRef, then func(SeatName, Reader) error) (id string, err error) {
 	err = o.e.d.Store.Read(ctx, func(r Reader) error {
 		found, err := r.SeatsMatching(parsed)
 		if err != nil {
 			return err
 		}
-		if name, err = oneSeat(ref, found); err != nil {
+		name, err := oneSeat(ref, found)
+		if err != nil {
 			return err
 		}
-		if o.rec, err = r.RecordOf(name.ID); err != nil {
+		id = name.ID
+		if err := then(name, r); err != nil {
+			return err
+		}
+		if o.rec, err = r.RecordOf(id); err != nil {
 			return err
 		}
 		if o.managed, err = managedStates(r, o.rec); err != nil {
@@ -111,13 +122,7 @@ func (o *observer) readSeat(ctx context.Context, ref string, parsed SeatRef) (se
 		o.steps, err = stepsOf(r, o.rec.Open)
 		return err
 	})
-	if err != nil {
-		return Seat{}, Rig{}, err
-	}
-	// It was found among the seats of active rigs, on the same view of the record.
-	seat = o.rec.Seats[slices.IndexFunc(o.rec.Seats, func(s Seat) bool { return s.ID == name.ID })]
-	rig = o.rec.Rigs[slices.IndexFunc(o.rec.Rigs, func(r Rig) bool { return r.ID == seat.RigID })]
-	return seat, rig, nil
+	return id, err
 }
 
 // processJudge is what a runtime offers that judges by the process alone: neither

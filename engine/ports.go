@@ -120,6 +120,7 @@ type RunState struct {
 // left in the spool.
 type Signals struct {
 	Hooks      []HookSignal `json:"hooks,omitempty"` // newest last, bounded
+	Older      bool         `json:"older,omitempty"` // more came before these and are not among them
 	StatusLine []byte       `json:"status_line,omitempty"`
 	StatusAt   time.Time    `json:"status_at,omitzero"`
 }

@@ -150,6 +150,7 @@ type Reading struct {
 	Rule       string        `json:"rule"`           // what was matched
 	At         time.Time     `json:"at,omitzero"`    // when the source says so; zero = now
 	Confidence Confidence    `json:"confidence"`
+	Ends       string        `json:"ends,omitempty"` // the shell line that ends this state, where one does
 }
 
 // Activity is a runtime's judgement with the evidence it weighed.

@@ -65,7 +65,7 @@ func (k *seatCheck) spec(ctx context.Context) {
 	rig := k.c.w.rigs[k.s.RigID]
 	own, read := k.c.specs[rig.ID]
 	if !read {
-		own = k.c.e.specOf(ctx, rig)
+		own = k.c.e.specOf(ctx, rig.SpecPath)
 		k.c.specs[rig.ID] = own
 	}
 	d := own.drift(rig, k.s)
@@ -197,7 +197,11 @@ func (k *seatCheck) hooks() {
 	case len(sig.Hooks) == 0 && last.Origin == OriginLaunched:
 		k.add("hooks", CheckYellow, "none of its hooks has ever reported", "spool", "look for disableAllHooks in the client's settings")
 	default:
-		k.add("hooks", CheckGreen, Counted(len(sig.Hooks), "report"), "spool", "")
+		found := Counted(len(sig.Hooks), "report")
+		if sig.Older {
+			found += " and older ones"
+		}
+		k.add("hooks", CheckGreen, found, "spool", "")
 	}
 }
 

@@ -211,7 +211,7 @@ func (e *Engine) askedNothing(ctx context.Context, seat Seat, last Session) bool
 		return true
 	}
 	sig, err := e.d.Occupants.Signals(last.ID)
-	if err != nil {
+	if err != nil || sig.Older { // a prompt may be among those that are not handed out
 		return false
 	}
 	started := false

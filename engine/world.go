@@ -146,7 +146,7 @@ func (w *world) seat(text string) (Seat, error) {
 	var found []SeatName
 	for _, s := range w.rec.Seats {
 		if rig := w.rigs[s.RigID].Name; ref.Matches(rig, s) {
-			found = append(found, SeatName{s.ID, rig, s.Pod, s.Member})
+			found = append(found, SeatName{ID: s.ID, Rig: rig, Pod: s.Pod, Member: s.Member})
 		}
 	}
 	name, err := oneSeat(text, found)

@@ -48,7 +48,7 @@ func (v *view) Seats(rigID string) ([]engine.Seat, error) {
 // SeatsMatching finds the seats of active rigs that a reference means: by the
 // logical id pod.member or, when it names a rig, by the address too.
 func (v *view) SeatsMatching(ref engine.SeatRef) ([]engine.SeatName, error) {
-	q := "SELECT s.id, r.name, s.pod, s.member FROM rigs r JOIN seats s ON s.rig_id = r.id WHERE r.archived_at IS NULL"
+	q := "SELECT s.id, r.name, s.pod, s.member, r.spec_path FROM rigs r JOIN seats s ON s.rig_id = r.id WHERE r.archived_at IS NULL"
 	var args []any
 	// A name holds no dot, so the first one ends the pod's.
 	pod, member, logical := strings.Cut(ref.Member, ".")
@@ -65,7 +65,7 @@ func (v *view) SeatsMatching(ref engine.SeatRef) ([]engine.SeatName, error) {
 		q += " AND r.name = ? AND s.pod || '-' || s.member = ?"
 		args = []any{ref.Rig, ref.Member}
 	}
-	scan := func(row row) (n engine.SeatName, err error) { return n, row.Scan(&n.ID, &n.Rig, &n.Pod, &n.Member) }
+	scan := func(row row) (n engine.SeatName, err error) { return n, row.Scan(&n.ID, &n.Rig, &n.Pod, &n.Member, &n.SpecPath) }
 	return many(v, scan, q+" ORDER BY r.name, r.id, s.id", args...)
 }
 

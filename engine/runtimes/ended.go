@@ -107,9 +107,10 @@ func (c Config) suspended(pid int, start string) (engine.Reading, bool) {
 	if err != nil || !ok || !proc.frozen() || start != "" && proc.Start != start {
 		return engine.Reading{}, false
 	}
+	line := fmt.Sprintf("kill -CONT %d", pid)
 	return engine.Reading{
-		State: engine.ActivityWaiting, Code: engine.CodeSuspended,
-		Why:    fmt.Sprintf("the client is stopped; `kill -CONT %d` lets it go on", pid),
+		State: engine.ActivityWaiting, Code: engine.CodeSuspended, Ends: line,
+		Why:    "the client is stopped; `" + line + "` lets it go on",
 		Source: "process", Rule: "process state T", Confidence: engine.ConfidenceHigh,
 	}, true
 }

@@ -183,14 +183,14 @@ func readSpool(dir string, have spoolCache) (spoolCache, error) {
 	if err != nil {
 		return spoolCache{}, err
 	}
+	var next spoolCache
 	if len(names) > spoolRead {
-		names = names[len(names)-spoolRead:]
+		next.signals.Older, names = true, names[len(names)-spoolRead:]
 	}
 	old := make(map[string]engine.HookSignal, len(have.names))
 	for i, n := range have.names {
 		old[n] = have.signals.Hooks[i]
 	}
-	var next spoolCache
 	for _, n := range names {
 		h, ok := old[n]
 		if !ok {
