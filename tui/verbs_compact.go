@@ -17,11 +17,15 @@ func compactDef() wizardDef {
 		disabled: whyNoCompact, each: true, order: fullestFirst, status: (*wizard).compactStatus,
 		fields: func(_ *Model, s subject) []*field {
 			audit := s.seat != nil && s.seat.Compaction.Verdict != "" && len(s.seats) == 1
-			return []*field{
-				{id: "map", label: "Restore map", kind: fieldToggle, on: true, help: "the seat writes down first what it must know afterwards; off: the packet alone stands in"},
-				{id: "audit", label: "Audit only", kind: fieldToggle, on: audit, help: "it was compacted already, by hand or by its client: only ask what it knows now"},
-				reasonField(false),
+			only := &field{id: "audit", label: "Audit only", kind: fieldToggle, on: audit, help: "it was compacted already, by hand or by its client: only ask what it knows now"}
+			restoreMap := &field{id: "map", label: "Restore map", kind: fieldToggle, on: true, help: "the seat writes down first what it must know afterwards; off: the packet alone stands in"}
+			restoreMap.void = func() string {
+				if only.on {
+					return "none for an audit"
+				}
+				return ""
 			}
+			return []*field{restoreMap, only, reasonField(false)}
 		},
 		request: func(a answers, target string) engine.Request {
 			return engine.Request{Target: target, Args: args(engine.CompactArgs{SkipMap: !a.yes("map") && !a.yes("audit"), AuditOnly: a.yes("audit")})}
