@@ -65,7 +65,9 @@ func (v *view) SeatsMatching(ref engine.SeatRef) ([]engine.SeatName, error) {
 		q += " AND r.name = ? AND s.pod || '-' || s.member = ?"
 		args = []any{ref.Rig, ref.Member}
 	}
-	scan := func(row row) (n engine.SeatName, err error) { return n, row.Scan(&n.ID, &n.Rig, &n.Pod, &n.Member, &n.SpecPath) }
+	scan := func(row row) (n engine.SeatName, err error) {
+		return n, row.Scan(&n.ID, &n.Rig, &n.Pod, &n.Member, &n.SpecPath)
+	}
 	return many(v, scan, q+" ORDER BY r.name, r.id, s.id", args...)
 }
 
