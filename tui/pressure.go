@@ -151,7 +151,7 @@ func (s *pressureScreen) sort(m *Model) {
 // below it; 0 = no box.
 func (s *pressureScreen) split(m *Model) (list, box int) {
 	_, h := m.bodySize()
-	box = min(h-len(s.rows)-2, pressureBox)
+	box = min(h-len(s.rows)-2, pressureTall)
 	if box < pressureBox && h >= 20 {
 		box = min(pressureBox, h/2)
 	}

@@ -9,8 +9,12 @@ import (
 	"rig/engine"
 )
 
-// pressureBox is the height of the box below the list.
-const pressureBox = 12
+// The heights of the box below the list: what a long list leaves it, and what it takes
+// where the list leaves more.
+const (
+	pressureBox  = 12
+	pressureTall = 16
+)
 
 // Columns of the Pressure screen, in the order they stand.
 const (
