@@ -143,6 +143,11 @@ func (c compaction) line(ctx context.Context, text string, verify bool) (Deliver
 	if err != nil {
 		return Delivery{}, err
 	}
+	release, err := c.r.e.turn(ctx, t, "compact")
+	if err != nil {
+		return Delivery{}, err
+	}
+	defer release()
 	screen := c.r.e.boxScreen(ctx, t, c.r.e.screen(ctx, t.pane.ID))
 	if err := mayCompact(t, t.rt.Activity(ctx, t.probe(c.r.e, screen)), screen); err != nil {
 		return Delivery{}, err

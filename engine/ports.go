@@ -92,6 +92,10 @@ type Occupants interface {
 	SettingsFor(seat Seat, sessionID string, generation int64, idleCompactionOff bool) string
 	// Signals reads the newest hook and status-line reports of a session.
 	Signals(sessionID string) (Signals, error)
+	// Typing holds the right to type into a session's pane against everybody else,
+	// other processes included, until release is called or this process ends. It waits
+	// as long as ctx allows, then gives CodeInProgress.
+	Typing(ctx context.Context, sessionID string) (release func(), err error)
 }
 
 // LaunchFile is what the supervisor in a pane runs.

@@ -34,10 +34,16 @@ func (e *Engine) sendAs(ctx context.Context, by sender, ref, text string, verify
 		return Delivery{}, Errorf(CodeInvalid, "the message is longer than %d bytes or not UTF-8", maxMessage).
 			WithHint("put it in a file that the agent can read, and send the path")
 	}
-	t, screen, err := e.targetScreen(ctx, ref)
+	t, err := e.target(ctx, ref)
 	if err != nil {
 		return Delivery{}, err
 	}
+	release, err := e.turn(ctx, t, "send")
+	if err != nil {
+		return Delivery{}, err
+	}
+	defer release()
+	screen := e.screen(ctx, t.pane.ID)
 	if err := e.mayType(ctx, t, screen); err != nil {
 		return Delivery{}, err
 	}
@@ -57,6 +63,8 @@ func (e *Engine) sendAs(ctx context.Context, by sender, ref, text string, verify
 	d := Delivery{Outcome: OutcomeUnconfirmed, Why: "nobody asked for proof"}
 	if verify {
 		d = e.confirm(ctx, t, before, text)
+	} else {
+		e.boxTaken(ctx, t, text)
 	}
 	return e.noted(ctx, by, t, d, len(text)), nil
 }
@@ -128,45 +136,26 @@ type target struct {
 
 // target resolves a reference to a live, bound pane.
 func (e *Engine) target(ctx context.Context, ref string) (target, error) {
-	t, _, err := e.resolve(ctx, ref, func(*world) []CaptureRequest { return nil })
-	return t, err
-}
-
-// targetScreen is target with what the pane shows, in one exchange with tmux.
-func (e *Engine) targetScreen(ctx context.Context, ref string) (target, []string, error) {
-	t, shots, err := e.resolve(ctx, ref, func(w *world) []CaptureRequest {
-		if seat, err := w.seat(ref); err == nil && w.bindings[seat.ID].Pane != "" {
-			return []CaptureRequest{{Pane: w.bindings[seat.ID].Pane}}
-		}
-		return nil
-	})
-	if len(shots) != 1 || shots[0].Err != nil {
-		return t, nil, err
-	}
-	return t, shots[0].Lines, err
-}
-
-func (e *Engine) resolve(ctx context.Context, ref string, screens func(*world) []CaptureRequest) (target, []CaptureResult, error) {
-	w, shots, err := e.lookAt(ctx, screens)
+	w, err := e.look(ctx)
 	if err != nil {
-		return target{}, nil, err
+		return target{}, err
 	}
 	seat, err := w.seat(ref)
 	if err != nil {
-		return target{}, nil, err
+		return target{}, err
 	}
 	t := target{seat: seat, session: w.latest[seat.ID], address: w.address(seat)}
 	at := w.locate(seat.ID)
 	switch {
 	case at.presence == Unknown:
-		return t, nil, Errorf(CodeTmuxProbeFailed, "%s", at.why).On("", t.address).WithHint("`rig doctor` says what is wrong with tmux")
+		return t, Errorf(CodeTmuxProbeFailed, "%s", at.why).On("", t.address).WithHint("`rig doctor` says what is wrong with tmux")
 	case at.presence == Absent:
-		return t, nil, Errorf(CodeSessionMissing, "the seat has no live pane: %s", at.why).On("", t.address).
+		return t, Errorf(CodeSessionMissing, "the seat has no live pane: %s", at.why).On("", t.address).
 			WithHint("`rig launch %s %s` starts it", w.rigs[seat.RigID].Name, seat.Logical())
 	}
 	t.guard, t.pane, t.held = w.guard(seat), at.pane, w.holder(seat.ID)
 	t.rt, err = e.runtime(seat.Runtime)
-	return t, shots, err
+	return t, err
 }
 
 func (t target) probe(e *Engine, screen []string) Probe {

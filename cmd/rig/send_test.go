@@ -2,6 +2,7 @@ package main
 
 import (
 	"database/sql"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -39,6 +40,37 @@ func TestAMessageIsDeliveredWhileTheRecordIsHeld(t *testing.T) {
 		if r.code != 0 || !strings.Contains(all, "not on record: another process holds the record") || strings.Contains(all, "try again") || strings.Contains(all, "refused") {
 			t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
 		}
+	}
+}
+
+// TestMessagesAtOnceStayApart: agents write to one of them at the same time. What one has
+// typed is to the next a draft that it may neither append to nor take for its own.
+func TestMessagesAtOnceStayApart(t *testing.T) {
+	w := newWorld(t)
+	w.must("up", w.spec("many", "impl:claude-code", "qa:codex"))
+	const each = 4
+	results := make(chan result, 2*each)
+	text := func(i int) string { return fmt.Sprintf("message %d of many ends here", i) }
+	for i := range each {
+		for _, seat := range []string{"dev.impl", "dev.qa"} {
+			args := []string{"send", seat, text(i), "--verify"}
+			go func() { results <- w.run(args[:4-i%2]...) }() // with proof and without
+		}
+	}
+	for range 2 * each {
+		if r := <-results; r.code != 0 {
+			t.Errorf("exit %d\n%s%s", r.code, r.out, r.err)
+		}
+	}
+	for _, seat := range []string{"dev.impl", "dev.qa"} {
+		w.eventually("each stands for itself", func() (bool, string) {
+			out := w.must("capture", seat, "--lines", "200")
+			apart := !strings.Contains(out, "heremessage") && !strings.Contains(out, "here message")
+			for i := range each {
+				apart = apart && strings.Contains(out, text(i))
+			}
+			return apart, out
+		})
 	}
 }
 

@@ -177,6 +177,9 @@ func (f *Files) SettingsFor(_ engine.Seat, _ string, _ int64, idleOff bool) stri
 // Signals implements engine.Occupants.
 func (f *Files) Signals(string) (engine.Signals, error) { return engine.Signals{}, nil }
 
+// Typing implements engine.Occupants: nobody else types.
+func (f *Files) Typing(context.Context, string) (func(), error) { return func() {}, nil }
+
 // Procs says which processes live. Pids not in Alive are provably gone.
 type Procs struct {
 	mu    sync.Mutex

@@ -106,14 +106,9 @@ func (f *Files) WriteLaunch(sessionID string, l engine.LaunchFile) ([]string, er
 		return nil, engine.Errorf(engine.CodeInvalid, "the launch names no program or no absolute directory").
 			On("launch", l.Seat).WithHint("this is a fault of the program: report it")
 	}
-	if err := os.MkdirAll(f.home, 0o700); err != nil {
-		return nil, filesError(f.home, err)
-	}
 	spool := f.SpoolDir(sessionID)
-	for _, d := range []string{filepath.Join(f.home, "run"), filepath.Dir(spool), spool} {
-		if err := privateDir(d); err != nil {
-			return nil, filesError(d, err)
-		}
+	if err := f.folders(filepath.Join(f.home, "run"), filepath.Dir(spool), spool); err != nil {
+		return nil, err
 	}
 	l.Env = withEnv(l.Env, SpoolEnv+"="+spool)
 	b, err := json.Marshal(l)
@@ -132,6 +127,19 @@ func (f *Files) WriteLaunch(sessionID string, l engine.LaunchFile) ([]string, er
 		return nil, filesError(path, err)
 	}
 	return []string{f.seat, SupervisorVerb, path}, nil
+}
+
+// folders makes folders below home, each a private one of this user.
+func (f *Files) folders(dirs ...string) error {
+	if err := os.MkdirAll(f.home, 0o700); err != nil {
+		return filesError(f.home, err)
+	}
+	for _, d := range dirs {
+		if err := privateDir(d); err != nil {
+			return filesError(d, err)
+		}
+	}
+	return nil
 }
 
 // RemoveLaunch deletes a launch file that was never read; none is no error.
