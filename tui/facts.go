@@ -78,7 +78,7 @@ func (m *Model) contextFacts(s *engine.SeatView) []fact {
 			why = u.Note
 		}
 		if s.Runtime == engine.RuntimeTerminal {
-			why = "a terminal has no context window"
+			return []fact{{"usage", "used", "none", toneDim, "a terminal has no context window", "context"}}
 		}
 		return []fact{{"usage", "used", "?", toneUnknown, clean(why), "context"}}
 	}

@@ -193,11 +193,15 @@ func seatRow(s engine.SeatView, f *engine.Fleet) []string {
 			break
 		}
 	}
-	return []string{s.Address, string(s.Runtime), string(s.Life), act, contextCell(s.Usage), outcome, reason}
+	return []string{s.Address, string(s.Runtime), string(s.Life), act, contextCell(s), outcome, reason}
 }
 
-func contextCell(u engine.Usage) string {
+// contextCell is the share of a seat's context window. A shell has none, which is known.
+func contextCell(s engine.SeatView) string {
+	u := s.Usage
 	switch {
+	case s.Runtime == engine.RuntimeTerminal:
+		return "—"
 	case !u.Known:
 		return "?"
 	case u.Window > 0:

@@ -79,7 +79,7 @@ func (c *cli) seatHuman(d seatStatus, f *engine.Fleet) {
 		{"Runtime", strings.TrimSpace(string(s.Runtime) + " " + s.Model)},
 		{"Lifecycle", string(s.Life) + "  (" + plain(s.LifeWhy) + ")"},
 		{"Activity", seatRow(*s, f)[3] + "  (" + or(s.Activity.Source, "no source") + ", " + or(s.Activity.Rule, "no rule") + ")"},
-		{"Context", contextCell(s.Usage) + "  " + plain(s.Usage.Note)},
+		{"Context", contextCell(*s) + "  " + plain(s.Usage.Note)},
 		{"Startup", or(string(s.Startup), "none")},
 		{"Generation", strconv.FormatInt(s.Generation, 10)},
 		{"Continuity outcome", continuityWord(s.Continuity, s.ContextDelivered)},
