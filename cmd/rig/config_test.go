@@ -4,8 +4,36 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
+
+// TestConfigChangesAtOnce: of changes by several commands at the same time none is lost,
+// and one that is refused makes no folder.
+func TestConfigChangesAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "below", "config.yaml")
+	if _, err := changeConfig(t.Context(), path, "launch.width", []string{"3"}, false); err == nil {
+		t.Error("a width of 3 was taken")
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("a refusal leaves %v %v", left, err)
+	}
+	var all sync.WaitGroup
+	for key, value := range map[string]string{"launch.width": "150", "launch.height": "44", "launch.parallel": "7", "console.bell": "true", "console.notify": "true", "snapshots.off": "true"} {
+		all.Go(func() {
+			if _, err := changeConfig(t.Context(), path, key, []string{value}, false); err != nil {
+				t.Errorf("%s: %v", key, err)
+			}
+		})
+	}
+	all.Wait()
+	c, err := readConfig(path)
+	if err != nil || c.Launch.Width != 150 || c.Launch.Height != 44 || c.Launch.Parallel != 7 || !c.Console.Bell || !c.Console.Notify || !c.Snapshots.Off {
+		b, _ := os.ReadFile(path)
+		t.Errorf("%v\n%s", err, b)
+	}
+}
 
 // TestConfigEdit sets and unsets values in a file that a person wrote: comments
 // stay, a value that would be refused later is refused now, and nothing is
@@ -13,11 +41,8 @@ import (
 func TestConfigEdit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "below", "config.yaml")
 	set := func(key string, words ...string) error {
-		e, err := setConfig(path, key, words)
-		if err != nil {
-			return err
-		}
-		return e.write()
+		_, err := changeConfig(t.Context(), path, key, words, false)
+		return err
 	}
 	text := func() string {
 		b, err := os.ReadFile(path)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 
@@ -132,7 +133,7 @@ func (c *cli) configSetCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "set <setting> <value>…", Short: "Write a value into the file", Args: cobra.MinimumNArgs(2), ValidArgs: settingNames(),
 		Example: "  rig config set launch.parallel 8\n  rig config set claude.command -- claude --permission-mode plan\n  rig config set keys.handover ctrl+h",
-		RunE:    func(_ *cobra.Command, args []string) error { return c.configEdit(args[0], args[1:], dry) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return c.configEdit(cmd.Context(), args[0], args[1:], dry) },
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be written, and write nothing")
 	return cmd
@@ -142,25 +143,20 @@ func (c *cli) configUnsetCmd() *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
 		Use: "unset <setting>", Short: "Take a value out of the file: the default holds again", Args: cobra.ExactArgs(1), ValidArgs: settingNames(),
-		RunE: func(_ *cobra.Command, args []string) error { return c.configEdit(args[0], nil, dry) },
+		RunE: func(cmd *cobra.Command, args []string) error { return c.configEdit(cmd.Context(), args[0], nil, dry) },
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be written, and write nothing")
 	return cmd
 }
 
-func (c *cli) configEdit(key string, words []string, dry bool) error {
+func (c *cli) configEdit(ctx context.Context, key string, words []string, dry bool) error {
 	p, err := findPaths()
 	if err != nil {
 		return err
 	}
-	e, err := setConfig(p.config, key, words)
+	e, err := changeConfig(ctx, p.config, key, words, dry)
 	if err != nil {
 		return err
-	}
-	if !dry {
-		if err := e.write(); err != nil {
-			return err
-		}
 	}
 	if c.json {
 		return c.print(map[string]any{"ok": true, "dry_run": dry, "path": e.path, "setting": key, "before": e.before, "after": e.after})

@@ -2,14 +2,17 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"gopkg.in/yaml.v3"
 
 	"rig/engine"
+	"rig/engine/runtimes"
 )
 
 // edit is a change of the configuration file, checked and not yet written.
@@ -139,22 +142,48 @@ func removeNode(n *yaml.Node, path []string) {
 	n.Content = append(n.Content[:i], n.Content[i+2:]...)
 }
 
-// write puts the new text into the file's place at once, so that a reader sees
-// the old one or the new one. A file that is a link stays one.
-func (e edit) write() error {
-	path := e.path
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	failed := func(err error) error {
-		return engine.Errorf(engine.CodeUnavailable, "the configuration cannot be written").On("config", path).Wrap(err).WithHint("make it writable, or set RIG_CONFIG")
+// changeConfig makes the text of the file with a key set, as setConfig does, and writes it
+// unless dry. Of two changes at the same time neither is lost.
+func changeConfig(ctx context.Context, path, key string, words []string, dry bool) (edit, error) {
+	if e, err := setConfig(path, key, words); dry || err != nil {
+		return e, err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return failed(err)
+		return edit{}, unwritable(path, err)
 	}
+	file := path // a file or a folder that is a link stays one
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		file = real
+	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		file = filepath.Join(dir, filepath.Base(path))
+	}
+	ctx, cancel := context.WithTimeout(ctx, configWait)
+	defer cancel()
+	release, err := runtimes.LockFolder(ctx, filepath.Dir(file))
+	if err != nil {
+		return edit{}, err
+	}
+	defer release()
+	e, err := setConfig(path, key, words) // it may have been changed meanwhile
+	if err == nil {
+		err = e.write(file)
+	}
+	return e, err
+}
+
+// configWait is how long is waited for somebody else who changes the configuration.
+const configWait = 10 * time.Second
+
+func unwritable(path string, err error) error {
+	return engine.Errorf(engine.CodeUnavailable, "the configuration cannot be written").On("config", path).Wrap(err).WithHint("make it writable, or set RIG_CONFIG")
+}
+
+// write puts the new text into a file's place at once, so that a reader sees
+// the old one or the new one.
+func (e edit) write(path string) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".config-*") // mode 0600
 	if err != nil {
-		return failed(err)
+		return unwritable(path, err)
 	}
 	defer os.Remove(tmp.Name())
 	_, err = tmp.Write(e.text)
@@ -162,10 +191,10 @@ func (e edit) write() error {
 		err = tmp.Chmod(info.Mode().Perm())
 	}
 	if err := errors.Join(err, tmp.Sync(), tmp.Close()); err != nil {
-		return failed(err)
+		return unwritable(path, err)
 	}
 	if err := os.Rename(tmp.Name(), path); err != nil {
-		return failed(err)
+		return unwritable(path, err)
 	}
 	return nil
 }

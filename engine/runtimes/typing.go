@@ -11,12 +11,11 @@ import (
 	"rig/engine"
 )
 
-// typingLook is the time between tries to get the right to type.
-const typingLook = 10 * time.Millisecond
+// lockLook is the time between tries to get a lock.
+const lockLook = 10 * time.Millisecond
 
-// Typing holds the folder of a session's reports with a lock of the system, which ends
-// with this process however that ends. Errors: CodeInProgress when ctx ends first,
-// CodeUnavailable for a folder that cannot be made or is not ours.
+// Typing holds the folder of a session's reports, as LockFolder does. A folder that cannot
+// be made or is not ours is CodeUnavailable.
 func (f *Files) Typing(ctx context.Context, sessionID string) (release func(), err error) {
 	if err := checkID(sessionID); err != nil {
 		return nil, err
@@ -25,6 +24,14 @@ func (f *Files) Typing(ctx context.Context, sessionID string) (release func(), e
 	if err := f.folders(filepath.Dir(dir), dir); err != nil {
 		return nil, err
 	}
+	return LockFolder(ctx, dir)
+}
+
+// LockFolder holds a folder against others that ask for it so, in this process and in
+// others, until release is called; the system gives it back when this process ends, however
+// that ends. It waits as long as ctx allows, then gives CodeInProgress. CodeUnavailable: it
+// is no folder, or cannot be opened.
+func LockFolder(ctx context.Context, dir string) (release func(), err error) {
 	d, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, filesError(dir, err)
@@ -37,8 +44,8 @@ func (f *Files) Typing(ctx context.Context, sessionID string) (release func(), e
 		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
 			return nil, errors.Join(filesError(dir, err), d.Close())
 		}
-		if err := wait(ctx, typingLook); err != nil {
-			return nil, errors.Join(engine.Errorf(engine.CodeInProgress, "somebody else types into it").Wrap(err).WithHint("try again"), d.Close())
+		if err := wait(ctx, lockLook); err != nil {
+			return nil, errors.Join(engine.Errorf(engine.CodeInProgress, "somebody else holds %s", dir).Wrap(err).WithHint("try again"), d.Close())
 		}
 	}
 }
