@@ -133,7 +133,9 @@ func (c *cli) configSetCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "set <setting> <value>…", Short: "Write a value into the file", Args: cobra.MinimumNArgs(2), ValidArgs: settingNames(),
 		Example: "  rig config set launch.parallel 8\n  rig config set claude.command -- claude --permission-mode plan\n  rig config set keys.handover ctrl+h",
-		RunE:    func(cmd *cobra.Command, args []string) error { return c.configEdit(cmd.Context(), args[0], args[1:], dry) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.configEdit(cmd.Context(), args[0], args[1:], dry)
+		},
 	}
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would be written, and write nothing")
 	return cmd
