@@ -71,3 +71,54 @@ func TestTheDeadDoNotWriteBesideTheirRecovery(t *testing.T) {
 		})
 	}
 }
+
+// TestADeadCloserGivesNothingBack: who closes an operation is taken for dead and wakes up while the next one closes it. What it
+// lets go of at its end is the other's by then.
+func TestADeadCloserGivesNothingBack(t *testing.T) {
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+	defer b.close(t)
+	b.run(t, upRequest())
+	p, err := b.e.Plan(context.Background(), handoverRequest("dev.m0", "fresh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stopped := func(pid int, start string, step string, state engine.StepState, act func(func(engine.OpProgress)) error) (wake chan struct{}, ended chan error) {
+		progress, inside, wake := pausedAt(step, state)
+		ended = make(chan error, 1)
+		go func() { ended <- act(progress) }()
+		select {
+		case <-inside:
+		case err := <-ended:
+			t.Fatalf("process %d ended without a stop: %v", pid, err)
+		}
+		b.procs.Die(pid)
+		b.procs.Become(pid+1, start)
+		return wake, ended
+	}
+	finish := func(progress func(engine.OpProgress)) error {
+		_, err := b.e.Finish(context.Background(), p.ID, progress)
+		return err
+	}
+	first, firstEnd := stopped(1, "s2", "rebind", engine.StepDone, func(progress func(engine.OpProgress)) error {
+		_, err := b.e.Apply(context.Background(), p, progress)
+		return err
+	})
+	second, secondEnd := stopped(2, "s3", "retire", engine.StepStarted, finish)
+	progress, inside, goOn := pausedAt("retire", engine.StepStarted)
+	closed := make(chan error, 1)
+	go func() { closed <- finish(progress) }()
+	<-inside
+	close(second)
+	if err := <-secondEnd; engine.CodeOf(err) != engine.CodeLeaseLost {
+		t.Errorf("the dead closer ended with %v", err)
+	}
+	close(goOn)
+	if err := <-closed; err != nil {
+		t.Errorf("the closing was disturbed: %v", err)
+	}
+	close(first)
+	<-firstEnd
+	if b.leases() != 0 {
+		t.Errorf("%d leases are left", b.leases())
+	}
+}

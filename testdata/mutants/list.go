@@ -44,11 +44,6 @@ var mutants = []mutant{
 		engineTests, "TestAnUnknownBootIsNoProofOfDeath",
 	},
 	{
-		"a lease is given back by its own grant", "engine/lease.go",
-		"if !is || held.OpID != l.opID || held.Fence != l.fence {\n\t\t\tcontinue", "if !is || held.OpID != l.opID {\n\t\t\tcontinue",
-		engineTests, "TestTheDeadDoNotWriteBesideTheirRecovery",
-	},
-	{
 		"a dead owner is proven dead", "engine/apply.go",
 		"if err != nil {\n\t\treturn false\n\t}\n\treturn !ok ||", "if err != nil {\n\t\treturn true\n\t}\n\treturn !ok ||",
 		engineTests, "TestDeathNeedsProof",
