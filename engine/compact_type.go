@@ -165,7 +165,7 @@ func (c compaction) line(ctx context.Context, text string, verify bool) (Deliver
 		return d, Errorf(CodeUncertain, "what was typed may or may not have arrived: %s", d.Why).On("compact", c.s.Seat).Wrap(cause).
 			WithHint("it is not typed again; look at the pane: rig attach %s", c.s.Seat)
 	}
-	if err := c.r.e.d.Mux.Paste(ctx, t.guard, text); err != nil {
+	if err := c.r.e.paste(ctx, t, text); err != nil {
 		if nothingTyped(err) {
 			return Delivery{Outcome: OutcomeNotSent, Why: err.Error()}, err
 		}

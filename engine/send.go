@@ -48,7 +48,7 @@ func (e *Engine) sendAs(ctx context.Context, by sender, ref, text string, verify
 		return Delivery{}, err
 	}
 	before := e.evidence(ctx, t, screen)
-	if err := e.d.Mux.Paste(ctx, t.guard, text); err != nil {
+	if err := e.paste(ctx, t, text); err != nil {
 		if nothingTyped(err) {
 			return Delivery{}, err
 		}

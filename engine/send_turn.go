@@ -24,6 +24,20 @@ func (e *Engine) turn(ctx context.Context, t target, verb string) (release func(
 	return release, err
 }
 
+// typist is what a runtime offers whose client makes something of a text that is typed,
+// other than a message: Typed gives what must be typed to have it taken as it stands.
+type typist interface {
+	Typed(text string) string
+}
+
+// paste puts a text into a client's input box, so that the next Enter submits it.
+func (e *Engine) paste(ctx context.Context, t target, text string) error {
+	if r, ok := t.rt.(typist); ok {
+		text = r.Typed(text)
+	}
+	return e.d.Mux.Paste(ctx, t.guard, text)
+}
+
 // boxTaken waits until a text that was submitted no longer stands in the input box, for a
 // moment: until then the next sender would read it as a draft.
 func (e *Engine) boxTaken(ctx context.Context, t target, text string) {

@@ -3,6 +3,7 @@ package main
 import (
 	"database/sql"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -71,6 +72,27 @@ func TestMessagesAtOnceStayApart(t *testing.T) {
 			}
 			return apart, out
 		})
+	}
+}
+
+// TestAMessageIsNoCommand: what a client makes of a text in its input box, a command for its
+// shell, a completion, a line break, is not made of a message.
+func TestAMessageIsNoCommand(t *testing.T) {
+	w := newWorld(t)
+	w.must("up", w.spec("words", "impl:claude-code", "qa:codex"))
+	w.write("project/notes.md", "x")
+	for _, seat := range []string{"dev.impl", "dev.qa"} {
+		trap := "made-by-" + strings.TrimPrefix(seat, "dev.")
+		for _, text := range []string{"!touch " + trap, "look at @notes.md", "use $skill", "it is :smi", `a path\`} {
+			if r := w.run("send", seat, text, "--verify"); r.code != 0 {
+				t.Errorf("%s: %q: exit %d\n%s%s", seat, text, r.code, r.out, r.err)
+			}
+			w.must("wait", seat, "--until", "idle")
+			w.screenHas(seat, text)
+		}
+		if _, err := os.Stat(filepath.Join(w.project, trap)); err == nil {
+			t.Errorf("%s ran a message in a shell", seat)
+		}
 	}
 }
 

@@ -67,7 +67,12 @@ func (c *claude) ctrlC(leaving bool) {
 
 // enter submits the box, unless it came in one burst with much text.
 func (c *claude) enter(k key) {
-	if k.burst >= burstEnter {
+	if k.burst >= burstEnter || c.completes() {
+		return
+	}
+	if cmd, shell := strings.CutPrefix(c.ed.String(), "!"); shell && !c.busy {
+		c.ed.clear()
+		c.inShell(strings.TrimSpace(cmd))
 		return
 	}
 	sent := strings.Trim(c.ed.expand(func(s string) string {

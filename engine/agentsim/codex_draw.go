@@ -209,6 +209,14 @@ func (c *codex) enter(k key) {
 		c.ed.insert("\n")
 		return
 	}
+	if c.completes() {
+		return
+	}
+	if cmd, shell := strings.CutPrefix(c.ed.String(), "!"); shell && !c.busy {
+		c.ed.clear()
+		c.inShell(strings.TrimSpace(cmd))
+		return
+	}
 	text := strings.TrimSpace(c.ed.expand(func(s string) string { return s }))
 	c.ed.clear()
 	if text == "" {

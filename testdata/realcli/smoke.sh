@@ -22,6 +22,18 @@ rollout() { find "$home/.codex/sessions" -name 'rollout-*.jsonl' 2>/dev/null | h
 # escape SESSION: what a person presses; rig itself never answers a prompt.
 escape() { T send-keys -t "=$1:" Escape; }
 
+# as_it_stands ADDRESS: a text of which the client's input box would make a command for the shell, a completion, an emoji or a line
+# break arrives as the message that it is.
+as_it_stands() {
+  local text
+  for text in '!touch made-by-a-message' 'look at @spec.yaml' 'use $skill' 'it is :smi' 'a path\'; do
+    does "$1: sent as it stands: $text" send "$1" "$text" --verify
+    fact "$1: and shown so: $text" 'on_screen $current "$text"'
+    does "$1: and idle again" wait "$1" --until idle --timeout 15s
+  done
+  at_once "$1: no shell ran a message" '[ ! -e made-by-a-message ]'
+}
+
 rig=smoke claude=dev-impl@smoke codex=dev-qa@smoke shell=dev-sh@smoke
 {
   team "$rig" . '{id: sh, runtime: terminal, agent_ref: "builtin:terminal", profile: none, cwd: .}'
@@ -63,6 +75,7 @@ fi
 does 'claude: a question is sent' send "$claude" 'what is the codeword?' --verify
 fact 'claude: the conversation holds' 'on_screen $claude "The codeword is heron-41."'
 does 'claude: idle again' wait "$claude" --until idle --timeout 15s
+as_it_stands "$claude"
 does 'claude: a long turn starts' send "$claude" '[[wait:5]] think' --verify
 fact 'claude: ps says busy while the client says busy' '[ "$(registry .status)" = busy ] && doing $claude busy'
 does 'claude: idle after the turn' wait "$claude" --until idle --timeout 20s
@@ -90,6 +103,7 @@ fact 'codex: the id on record is the one in the rollout of the client' '[ -n "$t
 does 'codex: a question is sent' send "$codex" 'what is the codeword?' --verify
 fact 'codex: the conversation holds' 'on_screen $codex "The codeword is otter-7."'
 does 'codex: idle again' wait "$codex" --until idle --timeout 15s
+as_it_stands "$codex"
 does 'codex: a long turn starts' send "$codex" '[[wait:5]] think' --verify
 fact 'codex: ps says busy' 'doing $codex busy'
 does 'codex: idle after the turn' wait "$codex" --until idle --timeout 20s
