@@ -32,6 +32,7 @@ type typist interface {
 
 // paste puts a text into a client's input box, so that the next Enter submits it.
 func (e *Engine) paste(ctx context.Context, t target, text string) error {
+	text = Sanitise(text) // a control in front of it would hide how it begins
 	if r, ok := t.rt.(typist); ok {
 		text = r.Typed(text)
 	}

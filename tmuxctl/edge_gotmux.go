@@ -40,7 +40,7 @@ func (m *Mux) cosmetic(ctx context.Context, op, window string, words ...string) 
 // RenameWindow gives a window a name for people to read. Nothing else depends on
 // it. Window is an id such as @3.
 func (m *Mux) RenameWindow(ctx context.Context, window, name string) error {
-	name = Sanitise(name)
+	name = engine.Sanitise(name)
 	if name == "" {
 		return engine.Errorf(engine.CodeInvalid, "a window name cannot be empty").
 			WithHint("give a name").On("rename_window", window)

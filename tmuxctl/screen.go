@@ -3,6 +3,8 @@ package tmuxctl
 import (
 	"strings"
 	"unicode/utf8"
+
+	"rig/engine"
 )
 
 // screenLines cuts a captured screen into lines and keeps of its escape sequences
@@ -43,7 +45,7 @@ func cleanLine(l string, colours bool) string {
 			l = l[n:]
 			continue
 		}
-		if at := sequenceRE().FindStringIndex(l); at != nil && at[0] == 0 {
+		if at := engine.EscapeSequences().FindStringIndex(l); at != nil && at[0] == 0 {
 			l = l[at[1]:]
 			continue
 		}

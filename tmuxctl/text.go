@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"regexp"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,36 +21,6 @@ const maxText = 1 << 20
 // cleanupTime bounds the removal of a paste buffer after a failure.
 const cleanupTime = 5 * time.Second
 
-// sequenceRE matches whole escape sequences, so that no "[31m" is left behind:
-// CSI, terminated OSC, DCS, APC, PM and SOS, and two-byte ones. Of one that never
-// ends only the introducer goes, so that it cannot take the text with it.
-var sequenceRE = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]` +
-		`|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})` +
-		`|\x1b[ -/]*[0-~]`)
-})
-
-// Sanitise makes text safe to paste: escape sequences and every C0 and C1 control
-// but newline and tab are dropped, CR LF becomes LF, invalid UTF-8 becomes U+FFFD.
-// Without this a text that holds ESC[201~ ends the bracketed paste and types the
-// rest as keys (before tmux 3.7).
-func Sanitise(text string) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	if strings.ContainsAny(text, "\x1b\u009b\u0090\u0098\u009d\u009e\u009f") {
-		text = sequenceRE().ReplaceAllString(text, "")
-	}
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r < 0x20 || r >= 0x7f && r <= 0x9f:
-			return -1
-		}
-		return r
-	}, text)
-}
-
 // Paste delivers text as one bracketed paste and does not submit it. It goes
 // through a buffer of its own name, so parallel deliveries cannot cross and the
 // operator's buffers stay; the buffer is gone afterwards, also on failure. tmux
@@ -65,7 +34,7 @@ func (m *Mux) Paste(ctx context.Context, g engine.Guard, text string) error {
 
 func (m *Mux) paste(ctx context.Context, g engine.Guard, text string) error {
 	const op = "paste"
-	clean := Sanitise(text)
+	clean := engine.Sanitise(text)
 	switch {
 	case clean == "":
 		return engine.Errorf(engine.CodeInvalid, "there is no text to deliver").

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rig/engine"
 )
 
 // TestAMessageIsDeliveredWhileTheRecordIsHeld: what was typed is no failure because the
@@ -83,12 +85,12 @@ func TestAMessageIsNoCommand(t *testing.T) {
 	w.write("project/notes.md", "x")
 	for _, seat := range []string{"dev.impl", "dev.qa"} {
 		trap := "made-by-" + strings.TrimPrefix(seat, "dev.")
-		for _, text := range []string{"!touch " + trap, "look at @notes.md", "use $skill", "it is :smi", `a path\`} {
+		for _, text := range []string{"!touch " + trap, "\x07\x1b[1m!touch " + trap, "look at @notes.md", "use $skill", "it is :smi", `a path\`} {
 			if r := w.run("send", seat, text, "--verify"); r.code != 0 {
 				t.Errorf("%s: %q: exit %d\n%s%s", seat, text, r.code, r.out, r.err)
 			}
 			w.must("wait", seat, "--until", "idle")
-			w.screenHas(seat, text)
+			w.screenHas(seat, engine.Sanitise(text))
 		}
 		if _, err := os.Stat(filepath.Join(w.project, trap)); err == nil {
 			t.Errorf("%s ran a message in a shell", seat)
