@@ -55,7 +55,7 @@ func (m moving) Inventory(ctx context.Context) engine.Inventory {
 func (m moving) Capture(_ context.Context, reqs []engine.CaptureRequest) ([]engine.CaptureResult, error) {
 	var out []engine.CaptureResult
 	for _, r := range reqs {
-		out = append(out, engine.CaptureResult{Pane: r.Pane, Lines: []string{fmt.Sprint("line ", m.n.Add(1))}})
+		out = append(out, engine.CaptureResult{Pane: r.Pane, Screen: engine.Screen{Lines: []string{fmt.Sprint("line ", m.n.Add(1))}}})
 	}
 	return out, nil
 }

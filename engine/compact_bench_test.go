@@ -52,7 +52,7 @@ func (p *patient) Usage(_ context.Context, q engine.Probe) engine.Usage {
 	return u
 }
 
-func (p *patient) InputBox([]string) (string, bool) {
+func (p *patient) InputBox(engine.Screen) (string, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.unread > 0 {

@@ -197,7 +197,7 @@ func (s *seatPlan) blockNoTranscript(ctx context.Context, rt Runtime) {
 
 // mayCompact says whether a client in this state may be told to compact: only an
 // idle one with an empty input box.
-func mayCompact(t target, act Activity, screen []string) error {
+func mayCompact(t target, act Activity, screen Screen) error {
 	hint := "look at it: rig attach " + t.address
 	var err *Error
 	switch act.State {

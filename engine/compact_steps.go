@@ -144,7 +144,7 @@ func doCompactSend(ctx context.Context, r *run, s Step) (Evidence, error) {
 	if err != nil {
 		return nil, err
 	}
-	probe := t.probe(r.e, nil)
+	probe := t.probe(r.e, Screen{})
 	mark, err := witness.CompactionMark(ctx, probe)
 	if err != nil {
 		return nil, err
@@ -200,7 +200,7 @@ func undoCompactSend(ctx context.Context, r *run, s Step) error {
 	if mark, err := c.mark(ctx); err == nil {
 		if t, err := c.target(ctx); err == nil {
 			witness, ok := t.rt.(compactor)
-			if ok && witness.CompactionSince(ctx, t.probe(r.e, nil), mark).State == CompactionDone {
+			if ok && witness.CompactionSince(ctx, t.probe(r.e, Screen{}), mark).State == CompactionDone {
 				return nil // it did compact: its restore directive is due
 			}
 		}
@@ -238,7 +238,7 @@ func (c compaction) recall(ctx context.Context, ev Evidence) (CompactionMark, er
 	if err != nil {
 		return CompactionMark{}, err
 	}
-	now, err := witness.CompactionMark(ctx, t.probe(c.r.e, nil))
+	now, err := witness.CompactionMark(ctx, t.probe(c.r.e, Screen{}))
 	if err != nil {
 		return CompactionMark{}, err
 	}

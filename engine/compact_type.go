@@ -211,7 +211,7 @@ func (c compaction) ask(ctx context.Context, text string, limit time.Duration) (
 	if err != nil {
 		return CompactionMark{}, Delivery{}, err
 	}
-	mark, err := witness.CompactionMark(ctx, t.probe(c.r.e, nil))
+	mark, err := witness.CompactionMark(ctx, t.probe(c.r.e, Screen{}))
 	if err != nil {
 		return mark, Delivery{}, err
 	}

@@ -91,13 +91,13 @@ func planHandover(ctx context.Context, e *Engine, w *world, p *Plan) error {
 }
 
 // shot is a screen that came with the look; false when it did not.
-func (w *world) shot(pane PaneID) ([]string, bool) {
+func (w *world) shot(pane PaneID) (Screen, bool) {
 	for _, s := range w.shots {
 		if s.Pane == pane && s.Err == nil {
-			return s.Lines, true
+			return s.Screen, true
 		}
 	}
-	return nil, false
+	return Screen{}, false
 }
 
 // handover is the planning of one.

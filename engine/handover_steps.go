@@ -62,9 +62,11 @@ func (r *run) packetInput(ctx context.Context, s Step) (PacketInput, error) {
 		in.Gaps = append(in.Gaps, "a message stood queued with your predecessor's client, which had not taken it; what it said is not known here")
 	}
 	if at := w.locate(seat.ID); at.presence == Present {
-		if in.Screen, ok = w.shot(at.pane.ID); !ok {
-			in.Screen = r.e.screen(ctx, at.pane.ID)
+		screen, shown := w.shot(at.pane.ID)
+		if !shown {
+			screen = r.e.screen(ctx, at.pane.ID)
 		}
+		in.Screen = screen.Lines
 	}
 	return in, err
 }
@@ -194,7 +196,7 @@ func (r *run) awaitArrival(ctx context.Context, s Step, seat Seat, l *launched, 
 			}
 			return a, err
 		}
-		a.screen = p.Screen
+		a.screen = p.Screen.Lines
 		if a.seen, a.why = prover.Arrived(wait, p, marker); a.seen {
 			return a, nil
 		}

@@ -63,7 +63,7 @@ type showing struct {
 func (m showing) Capture(_ context.Context, reqs []engine.CaptureRequest) ([]engine.CaptureResult, error) {
 	out := make([]engine.CaptureResult, len(reqs))
 	for i, r := range reqs {
-		out[i] = engine.CaptureResult{Pane: r.Pane, Lines: []string{m.line}}
+		out[i] = engine.CaptureResult{Pane: r.Pane, Screen: engine.Screen{Lines: []string{m.line}}}
 	}
 	return out, nil
 }

@@ -40,7 +40,7 @@ type observer struct {
 	foreign   map[string][]int     // processes outside a seat that have its conversation open
 	looked    map[string]time.Time // when a seat was last judged
 	moved     map[string]time.Time // pane activity at that judgement
-	screens   map[string][]string
+	screens   map[string]Screen
 	recent    []Event
 	steps     map[string][]OperationStep
 	undoable  []Operation
@@ -61,7 +61,7 @@ func (e *Engine) newObserver() *observer {
 	return &observer{
 		e: e, recMark: -1, activity: map[string]Activity{}, since: map[string]time.Time{}, usage: map[string]Usage{},
 		identity: map[string]PaneIdentity{}, foreign: map[string][]int{},
-		looked: map[string]time.Time{}, moved: map[string]time.Time{}, screens: map[string][]string{},
+		looked: map[string]time.Time{}, moved: map[string]time.Time{}, screens: map[string]Screen{},
 		steps: map[string][]OperationStep{}, dead: map[string]bool{}, rec: &Record{}, kept: newSamples(), pollEvery: e.d.Config.PollEvery,
 	}
 }
@@ -254,7 +254,7 @@ func (o *observer) probes(w *world, now time.Time, all bool) []*Probe {
 		at := w.locate(s.ID)
 		if at.presence != Present || at.dead {
 			if at.presence != Unknown {
-				o.tape.gone(s, o.activity[s.ID], o.screens[s.ID], at.why, now)
+				o.tape.gone(s, o.activity[s.ID], o.screens[s.ID].Lines, at.why, now)
 			}
 			delete(o.activity, s.ID)
 			delete(o.identity, s.ID)
@@ -314,7 +314,7 @@ func (o *observer) capture(ctx context.Context, probes []*Probe) {
 		if have && !moved && (!asks || !n.NeedsScreen(*p)) {
 			continue
 		}
-		reqs = append(reqs, CaptureRequest{Pane: p.Pane.ID})
+		reqs = append(reqs, CaptureRequest{Pane: p.Pane.ID, Faint: hasBox(rt)})
 		owner[p.Pane.ID] = p.Seat.ID
 	}
 	if len(reqs) == 0 {
@@ -327,7 +327,7 @@ func (o *observer) capture(ctx context.Context, probes []*Probe) {
 	}
 	for _, s := range shots {
 		if s.Err == nil {
-			o.screens[owner[s.Pane]] = s.Lines
+			o.screens[owner[s.Pane]] = s.Screen
 		}
 	}
 }

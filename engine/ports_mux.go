@@ -130,13 +130,21 @@ type CaptureRequest struct {
 	Pane    PaneID
 	History int  // lines above the screen; 0 = the visible screen
 	Colours bool // keep SGR sequences
+	Faint   bool // say what is drawn faint; of no effect with Colours
 }
 
-// CaptureResult is one pane's screen, or why it could not be read.
-type CaptureResult struct {
-	Pane  PaneID
+// Screen is what a pane shows, in lines without colours.
+type Screen struct {
 	Lines []string
-	Err   error
+	Faint []string // of each line the text that is drawn faint; nil = nobody asked
+}
+
+// CaptureResult is one pane's screen, or why it could not be read. The lines have SGR
+// sequences where Colours asked for them.
+type CaptureResult struct {
+	Pane PaneID
+	Screen
+	Err error
 }
 
 // Client is an attached tmux client.

@@ -69,7 +69,7 @@ type Probe struct {
 	Run      RunState
 	RunKnown bool
 	Signals  Signals
-	Screen   []string // visible lines without colours; nil when not captured
+	Screen   Screen // without lines when it was not captured
 	Parent   ParentToken
 	Started  time.Time // when this occupant was launched
 	Now      time.Time

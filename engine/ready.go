@@ -70,9 +70,9 @@ func doReady(ctx context.Context, r *run, s Step) (Evidence, error) {
 			if wait.Err() != nil && ctx.Err() == nil {
 				return r.notReady(l, s, limit)
 			}
-			return Evidence{"pane_tail": r.tail(p.Screen)}, err
+			return Evidence{"pane_tail": r.tail(p.Screen.Lines)}, err
 		}
-		l.screen = p.Screen
+		l.screen = p.Screen.Lines
 		got := rt.Ready(ctx, p)
 		l.readiness = got
 		if got.State != ReadyStarting && got.State != ReadyUnknown && !l.glance.fresh() {
@@ -93,7 +93,7 @@ func doReady(ctx context.Context, r *run, s Step) (Evidence, error) {
 			}
 			l.session.Startup = StartupAttention
 			l.session.StartupNote = string(got.Code) + ": " + got.Why
-			ev["pane_tail"] = r.tail(p.Screen)
+			ev["pane_tail"] = r.tail(p.Screen.Lines)
 			return ev, nil
 		case ReadyFailed:
 			got, p.Screen = r.lastWords(wait, s, seat, l, rt, got, p.Screen)
@@ -103,7 +103,7 @@ func doReady(ctx context.Context, r *run, s Step) (Evidence, error) {
 			}
 			return ev, Errorf(code, "%s", got.Why).On("launch", s.Seat).
 				WithHint("the client's own words are in the evidence; fix that and run it again").
-				With("pane_tail", r.tail(p.Screen)).With("exit_code", p.Run.ExitCode)
+				With("pane_tail", r.tail(p.Screen.Lines)).With("exit_code", p.Run.ExitCode)
 		case ReadyStarting, ReadyUnknown:
 		}
 	}
@@ -122,9 +122,9 @@ func (r *run) stagedGate(ctx context.Context, s Step, l *launched, got Readiness
 	if p.Now.Sub(l.gateSince) < r.e.d.Config.GateWait {
 		return nil, nil //nolint:nilnil // still offered
 	}
-	return Evidence{"pane_tail": r.tail(p.Screen)}, Errorf("successor_attention_required", "the successor waits at a gate: %s", got.Why).On("handover", s.Seat).
+	return Evidence{"pane_tail": r.tail(p.Screen.Lines)}, Errorf("successor_attention_required", "the successor waits at a gate: %s", got.Why).On("handover", s.Seat).
 		WithHint("answer it once by hand in that directory, or grant it in the client's own settings, then try again").
-		With("gate", got.Code).With("pane_tail", r.tail(p.Screen))
+		With("gate", got.Code).With("pane_tail", r.tail(p.Screen.Lines))
 }
 
 func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }
@@ -231,7 +231,7 @@ func doIdentify(ctx context.Context, r *run, s Step) (Evidence, error) {
 				}
 				return Evidence{"proven": false}, err
 			}
-			l.identity, l.screen = rt.Identify(ctx, p), p.Screen
+			l.identity, l.screen = rt.Identify(ctx, p), p.Screen.Lines
 			if _, fresh := st.Start.(StartFresh); fresh && l.identity.Proven && r.hadBefore(ctx, seat, l) {
 				l.identity = Identity{Why: "what was found is the conversation of an earlier occupant"}
 			}

@@ -24,18 +24,18 @@ type tape struct {
 	e     *Engine
 	last  map[string][]string // by seat: the lines kept last
 	owed  map[string]Shot     // by seat: the change whose rest is still to be kept
-	prior map[string][]string // by seat: the screen before the look under way
+	prior map[string]Screen   // by seat: the screen before the look under way
 }
 
 func (e *Engine) newTape() *tape {
 	if e.d.Recorder == nil {
 		return nil
 	}
-	return &tape{e: e, last: map[string][]string{}, owed: map[string]Shot{}, prior: map[string][]string{}}
+	return &tape{e: e, last: map[string][]string{}, owed: map[string]Shot{}, prior: map[string]Screen{}}
 }
 
 // before remembers the screens as they were before a look.
-func (t *tape) before(probes []*Probe, screens map[string][]string) {
+func (t *tape) before(probes []*Probe, screens map[string]Screen) {
 	if t == nil {
 		return
 	}
@@ -53,14 +53,14 @@ func (t *tape) looked(p *Probe, old, act Activity, had bool, lookedAt time.Time)
 	}
 	s := Shot{
 		SeatID: p.Seat.ID, Generation: p.Seat.Generation, At: p.Now, From: old.State, To: act.State, Why: act.Why, Source: act.Source,
-		Cols: p.Pane.Width, Rows: p.Pane.Height, Moment: ShotAfter, Lines: p.Screen,
+		Cols: p.Pane.Width, Rows: p.Pane.Height, Moment: ShotAfter, Lines: p.Screen.Lines,
 	}
 	if old.State == act.State && (old.Code == act.Code || act.State == ActivityBusy) { // there is one way of being busy
 		t.settle(s)
 		return
 	}
 	b := s
-	b.Moment, b.At, b.Lines = ShotBefore, lookedAt, t.prior[s.SeatID]
+	b.Moment, b.At, b.Lines = ShotBefore, lookedAt, t.prior[s.SeatID].Lines
 	t.keep(b)
 	t.keep(s)
 	t.owed[s.SeatID] = s

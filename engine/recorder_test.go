@@ -40,7 +40,7 @@ func TestAFrozenIncumbentIsNotRecordedAsWaiting(t *testing.T) {
 	}
 	look := func(by Operation, dead map[string]bool, old, act Activity) {
 		at = at.Add(time.Second)
-		p := &Probe{Seat: Seat{ID: "s"}, Now: at, Screen: []string{"working ", at.String()}}
+		p := &Probe{Seat: Seat{ID: "s"}, Now: at, Screen: Screen{Lines: []string{"working ", at.String()}}}
 		tp.looked(p, frozen(by, dead, old), frozen(by, dead, act), true, at)
 	}
 	look(op, nil, busy, stopped)

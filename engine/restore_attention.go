@@ -27,13 +27,13 @@ func leftAttention(s *SeatView, item func(class, detail, reason, remedy string, 
 
 // lastWords looks at a failed start once more: what the client said may have
 // reached its pane after the look that told of its end.
-func (r *run) lastWords(ctx context.Context, s Step, seat Seat, l *launched, rt Runtime, got Readiness, screen []string) (Readiness, []string) {
+func (r *run) lastWords(ctx context.Context, s Step, seat Seat, l *launched, rt Runtime, got Readiness, screen Screen) (Readiness, Screen) {
 	l.glance.spent()
 	p, err := r.probeOf(ctx, s, seat, l)
-	if err != nil || len(tail(p.Screen)) == 0 {
+	if err != nil || len(tail(p.Screen.Lines)) == 0 {
 		return got, screen
 	}
-	l.screen = p.Screen
+	l.screen = p.Screen.Lines
 	if again := rt.Ready(ctx, p); again.State == ReadyFailed {
 		got = again
 	}
@@ -52,5 +52,5 @@ func (r *run) endedStart(s Step, p Probe) error {
 	}
 	return Errorf(CodeRuntime, "the client ended with code %d right after its start", code).On("launch", s.Seat).
 		WithHint("the client's own words are in the evidence; fix that and run it again").
-		With("pane_tail", r.tail(p.Screen)).With("exit_code", code)
+		With("pane_tail", r.tail(p.Screen.Lines)).With("exit_code", code)
 }

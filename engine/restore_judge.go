@@ -181,7 +181,7 @@ func (e *Engine) holdsUnwritten(ctx context.Context, w *world, seat Seat, last S
 // unwritten asks a running client whether it holds the conversation on record open and
 // has written nothing of it.
 func (e *Engine) unwritten(ctx context.Context, t target) bool {
-	id := t.rt.Identify(ctx, t.probe(e, nil))
+	id := t.rt.Identify(ctx, t.probe(e, Screen{}))
 	return id.Proven && id.Unwritten && SameNativeID(id.Token.Reveal(), t.session.Token.Reveal())
 }
 

@@ -35,4 +35,3 @@ func Sanitise(text string) string {
 		return r
 	}, text)
 }
-

@@ -56,4 +56,3 @@ func FuzzSanitise(f *testing.F) {
 		}
 	})
 }
-

@@ -94,7 +94,7 @@ func (s *seatPlan) probe(ctx context.Context) (Probe, Runtime) {
 		return Probe{}, nil
 	}
 	t := target{seat: s.seat, session: s.last, address: s.address, guard: s.w.guard(s.seat), pane: s.at.pane, rt: rt}
-	var screen []string
+	var screen Screen
 	if s.live() {
 		screen = s.e.screen(ctx, s.at.pane.ID)
 	}
@@ -207,7 +207,7 @@ func (s *seatPlan) verifyPane(ctx context.Context, rt Runtime, p Probe, c *clear
 	c.panePID, c.pid = s.at.pane.PID, s.at.pane.PID
 	var how string
 	if s.seat.Runtime == RuntimeTerminal {
-		confidence, why := rt.Hint(p.Pane, p.Screen, nil)
+		confidence, why := rt.Hint(p.Pane, p.Screen.Lines, nil)
 		if confidence == ConfidenceNone {
 			return no("it does not look like a shell")
 		}

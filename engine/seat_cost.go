@@ -131,7 +131,7 @@ func (w *world) costScreens(r Request) []CaptureRequest {
 	var out []CaptureRequest
 	for _, s := range seats {
 		if b := w.bindings[s.ID]; b.Pane != "" {
-			out = append(out, CaptureRequest{Pane: b.Pane})
+			out = append(out, CaptureRequest{Pane: b.Pane, Faint: true})
 		}
 	}
 	return out

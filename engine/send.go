@@ -158,7 +158,7 @@ func (e *Engine) target(ctx context.Context, ref string) (target, error) {
 	return t, err
 }
 
-func (t target) probe(e *Engine, screen []string) Probe {
+func (t target) probe(e *Engine, screen Screen) Probe {
 	p := Probe{Seat: t.seat, Address: t.address, Session: t.session, Pane: t.pane, Screen: screen, Started: t.session.CreatedAt, Now: e.d.Clock.Now()}
 	var err error
 	if p.Run, p.RunKnown, err = e.d.Occupants.RunState(t.session.ID); err != nil {
@@ -171,17 +171,19 @@ func (t target) probe(e *Engine, screen []string) Probe {
 	return p
 }
 
-func (e *Engine) screen(ctx context.Context, pane PaneID) []string {
-	got, err := e.d.Mux.Capture(ctx, []CaptureRequest{{Pane: pane}})
+// screen captures one pane, with what is drawn faint in it; without lines when it cannot be
+// read.
+func (e *Engine) screen(ctx context.Context, pane PaneID) Screen {
+	got, err := e.d.Mux.Capture(ctx, []CaptureRequest{{Pane: pane, Faint: true}})
 	if err != nil || len(got) == 0 || got[0].Err != nil {
-		return nil
+		return Screen{}
 	}
-	return got[0].Lines
+	return got[0].Screen
 }
 
 // mayType refuses to type where a message could answer a prompt, land in a dead
 // pane, or be appended to somebody's draft.
-func (e *Engine) mayType(ctx context.Context, t target, screen []string) error {
+func (e *Engine) mayType(ctx context.Context, t target, screen Screen) error {
 	if t.pane.Dead {
 		return Errorf(CodePaneDead, "its process has ended").On("send", t.address).WithHint("`rig seat clean %s --reason …`, then launch it again", t.address)
 	}

@@ -10,7 +10,13 @@ import (
 // draftReader is what a runtime offers when it can read the input box of its
 // client from a screen: the text that stands in it, and whether a box is shown.
 type draftReader interface {
-	InputBox(screen []string) (text string, shown bool)
+	InputBox(screen Screen) (text string, shown bool)
+}
+
+// hasBox reports whether a runtime's client has an input box to be read.
+func hasBox(rt Runtime) bool {
+	_, ok := rt.(draftReader)
+	return ok
 }
 
 // boxOf reads a client's input box: what stands in it, and whether that is known. The box
@@ -18,7 +24,7 @@ type draftReader interface {
 // client stands in its place, and where there is no screen; every client that is at rest
 // or at work shows it (seen in each state), so nothing is typed blindly into one that
 // does not. A shell has no box, and nothing that stands in one.
-func boxOf(rt Runtime, screen []string) (draft string, known bool) {
+func boxOf(rt Runtime, screen Screen) (draft string, known bool) {
 	r, ok := rt.(draftReader)
 	if !ok {
 		return "", true
@@ -29,7 +35,7 @@ func boxOf(rt Runtime, screen []string) (draft string, known bool) {
 
 // boxScreen gives a screen that shows the client's input box, if there is one within a
 // moment: the client may be drawing it at the first look.
-func (e *Engine) boxScreen(ctx context.Context, t target, screen []string) []string {
+func (e *Engine) boxScreen(ctx context.Context, t target, screen Screen) Screen {
 	for range boxLooks {
 		if _, known := boxOf(t.rt, screen); known || pause(ctx, confirmEvery) != nil {
 			break
@@ -44,9 +50,9 @@ const boxLooks = 4
 
 // mayAppend refuses to type where somebody's draft stands, or where nobody can tell: the
 // text would be appended to it, and submitted with it.
-func (t target) mayAppend(verb string, screen []string) error {
+func (t target) mayAppend(verb string, screen Screen) error {
 	switch draft, known := boxOf(t.rt, screen); {
-	case !known && screen == nil:
+	case !known && screen.Lines == nil:
 		return Errorf(CodeDraftUnknown, "its screen cannot be read, so nobody can tell whether a draft stands in its input box").On(verb, t.address).
 			WithHint("`rig doctor` says what is wrong with tmux; look at it: rig attach %s", t.address)
 	case !known:
@@ -88,7 +94,7 @@ func (e *Engine) leftInBox(ctx context.Context, t target, text string) (left str
 	if _, ok := t.rt.(draftReader); ok {
 		return boxOf(t.rt, screen)
 	}
-	if echoed(screen, text) {
+	if echoed(screen.Lines, text) {
 		return text, true
 	}
 	return "", false

@@ -32,7 +32,7 @@ func (unseen) Capture(_ context.Context, reqs []engine.CaptureRequest) ([]engine
 // seeing is a patient whose box is read from what its screen shows.
 type seeing struct{ *patient }
 
-func (s seeing) InputBox(screen []string) (string, bool) { return "", len(screen) > 0 }
+func (s seeing) InputBox(screen engine.Screen) (string, bool) { return "", len(screen.Lines) > 0 }
 
 // A box that cannot be read may hold somebody's draft: nothing is typed, whatever the
 // client does, and the seat's sender is told how to make it readable.

@@ -16,7 +16,7 @@ type sendEvidence struct {
 	state  ActivityState // what it does
 }
 
-func (e *Engine) evidence(ctx context.Context, t target, screen []string) sendEvidence {
+func (e *Engine) evidence(ctx context.Context, t target, screen Screen) sendEvidence {
 	p := t.probe(e, screen)
 	sig, err := e.d.Occupants.Signals(t.session.ID)
 	p.Signals = sig
@@ -114,7 +114,7 @@ func isCommand(text string) bool { return strings.HasPrefix(text, "/") }
 const enterAgain = time.Second
 
 func (e *Engine) confirmed(ctx context.Context, t target, before sendEvidence, text string) (Delivery, bool) {
-	now := e.evidence(ctx, t, nil)
+	now := e.evidence(ctx, t, Screen{})
 	// Only the newest reports are handed out, so their number says nothing. A clock that
 	// was set back dates a newer prompt earlier: another one is a new one.
 	if !before.blind && !now.prompt.IsZero() && !now.prompt.Equal(before.prompt) {
@@ -128,12 +128,12 @@ func (e *Engine) confirmed(ctx context.Context, t target, before sendEvidence, t
 	}
 	screen := e.screen(ctx, t.pane.ID)
 	if r, ok := t.rt.(draftReader); ok {
-		if draft, shown := r.InputBox(screen); shown && draft == "" && echoed(screen, text) {
+		if draft, shown := r.InputBox(screen); shown && draft == "" && echoed(screen.Lines, text) {
 			return Delivery{Outcome: OutcomeDelivered, Why: "the input box is empty and the text stands above it", Source: "pane"}, true
 		}
 		return Delivery{}, false
 	}
-	if echoed(screen, text) {
+	if echoed(screen.Lines, text) {
 		return Delivery{Outcome: OutcomeDelivered, Why: "the terminal shows the text", Source: "pane"}, true
 	}
 	return Delivery{}, false

@@ -36,7 +36,7 @@ type glance struct {
 	times int
 	now   bool // the next one does not rest: a step has just begun
 	inv   Inventory
-	shot  []string
+	shot  Screen
 }
 
 // fresh reports whether nothing was waited for since the look.
@@ -55,7 +55,7 @@ type sight struct {
 	next   chan struct{} // closed when the next round ends
 	panes  map[PaneID]int
 	inv    Inventory
-	shots  map[PaneID][]string
+	shots  map[PaneID]Screen
 	busy   bool // rounds are being made
 	stop   context.CancelFunc
 	idle   chan struct{} // closed when those rounds have ended
@@ -66,7 +66,7 @@ type sight struct {
 }
 
 func newSight(mux Mux, clock Clock) *sight {
-	return &sight{mux: mux, clock: clock, next: make(chan struct{}), panes: map[PaneID]int{}, shots: map[PaneID][]string{}}
+	return &sight{mux: mux, clock: clock, next: make(chan struct{}), panes: map[PaneID]int{}, shots: map[PaneID]Screen{}}
 }
 
 // again gives a step its last look once more, after a rest, or a newer one that
@@ -100,7 +100,7 @@ func (s *sight) again(ctx context.Context, id PaneID, g *glance) bool {
 
 // look waits for a round that began after the call, or for the next glance of one
 // that this step has seen, and gives that pane's row and screen.
-func (s *sight) look(ctx context.Context, id PaneID, g *glance) (Inventory, []string, error) {
+func (s *sight) look(ctx context.Context, id PaneID, g *glance) (Inventory, Screen, error) {
 	if s.again(ctx, id, g) {
 		return g.inv, g.shot, nil
 	}
@@ -120,7 +120,7 @@ func (s *sight) look(ctx context.Context, id PaneID, g *glance) (Inventory, []st
 		select {
 		case <-ctx.Done():
 			s.mu.Lock()
-			return Inventory{}, nil, ctx.Err()
+			return Inventory{}, Screen{}, ctx.Err()
 		case <-wait:
 		}
 		s.mu.Lock()
@@ -205,10 +205,10 @@ func (s *sight) round(ctx context.Context) {
 	asked := s.clock.Now()
 	inv, got := s.mux.Look(ctx, reqs)
 	took := s.clock.Now().Sub(asked)
-	shots := map[PaneID][]string{}
+	shots := map[PaneID]Screen{}
 	for _, c := range got {
 		if c.Err == nil {
-			shots[c.Pane] = c.Lines
+			shots[c.Pane] = c.Screen
 		}
 	}
 	s.mu.Lock()

@@ -245,7 +245,11 @@ func fillScreens(results []engine.CaptureResult, reqs []engine.CaptureRequest, i
 			r.Err = on(asEngine(a.err), "capture", string(r.Pane))
 			continue
 		}
-		r.Lines = screenLines(a.out, reqs[index[n]].Colours)
+		if req := reqs[index[n]]; req.Faint && !req.Colours {
+			r.Screen = screenOf(a.out)
+		} else {
+			r.Lines = screenLines(a.out, req.Colours)
+		}
 	}
 }
 
@@ -254,7 +258,7 @@ const maxHistory = 100_000
 
 func captureWords(r engine.CaptureRequest) []string {
 	words := []string{"capture-pane", "-p"}
-	if r.Colours {
+	if r.Colours || r.Faint {
 		words = append(words, "-e")
 	}
 	if r.History > 0 {

@@ -98,6 +98,30 @@ func TestAMessageIsNoCommand(t *testing.T) {
 	}
 }
 
+// TestASuggestionIsNoDraft: after a few turns Claude Code writes into its empty input box
+// what its user might type next. It is no draft: nobody typed it.
+func TestASuggestionIsNoDraft(t *testing.T) {
+	w := newWorld(t)
+	w.setenv("CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION", "true")
+	w.must("up", w.spec("ghost", "impl:claude-code"))
+	for _, text := range []string{"one", "two"} {
+		w.must("send", "dev.impl", text, "--verify")
+		w.must("wait", "dev.impl", "--until", "idle")
+	}
+	w.screenHas("dev.impl", "run the tests")
+	if out := w.must("seat", "status", "dev.impl", "--json"); strings.Contains(out, `"draft"`) || !strings.Contains(out, `"state":"idle"`) {
+		t.Errorf("%s", out)
+	}
+	if out := w.must("seat", "stop", "dev.impl", "--reason", "r", "--dry-run"); strings.Contains(out, "draft") {
+		t.Errorf("%s", out)
+	}
+	w.must("send", "dev.impl", "three", "--verify")
+	w.must("wait", "dev.impl", "--until", "idle")
+	w.tmux("send-keys", "-t", w.seat("dev.impl").Pane, "-l", "mine")
+	w.screenHas("dev.impl", "❯\u00a0mine")
+	w.refuse("draft_present", 1, "send", "dev.impl", "four", "--verify")
+}
+
 // TestADraftThatIsOutOfSight: in a pane that is too small for a draft the edge of the box is
 // not shown, and the message would be appended to the draft.
 func TestADraftThatIsOutOfSight(t *testing.T) {

@@ -144,6 +144,10 @@ func (c *claude) hintRow(w int) string {
 	return rightAlign("◐ "+c.effort+" · /effort", w)
 }
 
+// suggestAfter is the number of turns after which the client suggests a prompt, in the
+// empty input line: faint, but for the character under the cursor.
+const suggestAfter = 2
+
 // footer is the box with what stands under it; cy and cx are the cursor's place in it.
 func (c *claude) footer(w int) (rows []string, cy, cx int) {
 	upper := rule(w)
@@ -158,6 +162,8 @@ func (c *claude) footer(w int) (rows []string, cy, cx int) {
 			box = []string{"❯\u00a0Press up to edit queued messages"}
 		case c.faulted && !c.busy && strings.Contains(c.lastFault, "529"):
 			box = []string{"❯\u00a0Resend your message to try again"}
+		case !c.busy && c.turns >= suggestAfter && c.env.get("CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION") == "true":
+			box = []string{"❯\u00a0\x1b[7mr\x1b[0;2mun the tests\x1b[0m"}
 		}
 	}
 	rows = append(append([]string{upper}, box...), rule(w))

@@ -19,6 +19,7 @@
 //	AGENTSIM_ENTER_MS         Codex: the longest time that Enter behind typed text is not a submit (280)
 //	AGENTSIM_HOOK_MS          Claude: how long a hook takes to start, as on a loaded machine (0)
 //	AGENTSIM_WRITE_MS         Claude: how long lines of the transcript are collected before they are written (100)
+//	CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION=true  Claude: "run the tests" is suggested after two turns
 //	AGENTSIM_TOKENS           input tokens of an answer (1200)
 //	AGENTSIM_WINDOW           context window in tokens (1000000, Codex 258400)
 //

@@ -178,7 +178,7 @@ func (m *Mux) InventoryAt(_ context.Context, socket string) engine.Inventory {
 func (m *Mux) Capture(_ context.Context, reqs []engine.CaptureRequest) ([]engine.CaptureResult, error) {
 	out := make([]engine.CaptureResult, len(reqs))
 	for i, r := range reqs {
-		out[i] = engine.CaptureResult{Pane: r.Pane, Lines: []string{"$ "}}
+		out[i] = engine.CaptureResult{Pane: r.Pane, Screen: engine.Screen{Lines: []string{"$ "}}}
 	}
 	return out, nil
 }

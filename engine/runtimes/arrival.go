@@ -105,14 +105,14 @@ func arrived(path, why string, rt transcript.Runtime, marker string) (bool, stri
 
 // InputBox gives the text that stands in the client's input box, and whether a
 // box is on the screen at all.
-func (c *Claude) InputBox(screen []string) (text string, shown bool) {
-	v := readClaude(screen)
+func (c *Claude) InputBox(screen engine.Screen) (text string, shown bool) {
+	v := readClaudeScreen(screen)
 	return v.draft, v.kind == screenBox
 }
 
 // InputBox gives the text that stands in the client's composer, and whether one
 // is on the screen at all.
-func (c *Codex) InputBox(screen []string) (text string, shown bool) {
-	v := readCodex(screen)
+func (c *Codex) InputBox(screen engine.Screen) (text string, shown bool) {
+	v := readCodexScreen(screen)
 	return v.draft, v.kind == screenBox
 }

@@ -18,7 +18,7 @@ const boxWait = 5 * time.Second
 // is on the screen. The file alone is not enough: it appears before a resume has
 // found its conversation, the status only at the prompt.
 func (c *Claude) Ready(_ context.Context, p engine.Probe) engine.Readiness {
-	v := readClaude(p.Screen)
+	v := readClaudeScreen(p.Screen)
 	if end := c.cfg.endOf(p); end.over {
 		return end.readinessOf(p, v)
 	}
@@ -104,7 +104,7 @@ func hinted(p engine.Probe, id, source string) engine.Identity {
 // screen, the registry's status (corrected where it is known to be wrong), the
 // hooks, and last the input box.
 func (c *Claude) Activity(_ context.Context, p engine.Probe) engine.Activity {
-	v := readClaude(p.Screen)
+	v := readClaudeScreen(p.Screen)
 	if end := c.cfg.endOf(p); end.over {
 		return end.activity()
 	}

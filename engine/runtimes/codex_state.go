@@ -15,7 +15,7 @@ import (
 // is enough alone: the process lives behind a question too, and the input line is
 // drawn before a resume has found its conversation.
 func (c *Codex) Ready(_ context.Context, p engine.Probe) engine.Readiness {
-	v := readCodex(p.Screen)
+	v := readCodexScreen(p.Screen)
 	if end := c.cfg.endOf(p); end.over {
 		return end.readinessOf(p, v)
 	}
@@ -36,7 +36,7 @@ func (c *Codex) Ready(_ context.Context, p engine.Probe) engine.Readiness {
 			"source": "pane", "rule": v.rule, "lock": why,
 		}}
 	}
-	if p.Screen == nil {
+	if p.Screen.Lines == nil {
 		return engine.Readiness{State: engine.ReadyUnknown, Why: "the screen was not captured"}
 	}
 	return engine.Readiness{State: engine.ReadyStarting, Why: why}
@@ -126,7 +126,7 @@ func (c *Codex) rollout(p engine.Probe) (path string, ok bool, why string) {
 // (an approval leaves no record), the rollout's turn while the process lives,
 // the title's spinner, the hooks, and last the input line.
 func (c *Codex) Activity(_ context.Context, p engine.Probe) engine.Activity {
-	v := readCodex(p.Screen)
+	v := readCodexScreen(p.Screen)
 	if end := c.cfg.endOf(p); end.over {
 		return end.activity()
 	}

@@ -106,12 +106,12 @@ func TestCodexActivity(t *testing.T) {
 		}
 	}
 	check("no turn yet, no screen", engine.ActivityUnknown, "", "none")
-	p.Screen = pane(t, fixtures, "codex-pane-idle-fresh.txt")
+	p.Screen = engine.Screen{Lines: pane(t, fixtures, "codex-pane-idle-fresh.txt")}
 	check("at the prompt", engine.ActivityIdle, "", "pane")
 	if !rt.NeedsScreen(p) {
 		t.Error("without a turn on record the screen is needed")
 	}
-	p.Screen = nil
+	p.Screen = engine.Screen{}
 	log := readFile(t, path)
 	log += event(p.Now.Add(-time.Minute), "task_started", `,"turn_id":"t1","model_context_window":258400`)
 	write(t, path, log)
@@ -119,11 +119,11 @@ func TestCodexActivity(t *testing.T) {
 	if !rt.NeedsScreen(p) {
 		t.Error("an open turn may hide an approval")
 	}
-	p.Screen = pane(t, fixtures, "codex-pane-approval.txt")
+	p.Screen = engine.Screen{Lines: pane(t, fixtures, "codex-pane-approval.txt")}
 	check("an approval leaves no record", engine.ActivityWaiting, CodePermissionPrompt, "pane")
-	p.Screen = pane(t, fixtures, "codex-pane-reconnecting.txt")
+	p.Screen = engine.Screen{Lines: pane(t, fixtures, "codex-pane-reconnecting.txt")}
 	check("retrying", engine.ActivityBusy, CodeRetrying, "rollout")
-	p.Screen = nil
+	p.Screen = engine.Screen{}
 	log += event(p.Now, "task_complete", `,"turn_id":"t1","last_agent_message":"ok","duration_ms":5`)
 	write(t, path, log)
 	check("done", engine.ActivityIdle, "", "rollout")
@@ -194,7 +194,7 @@ func TestCodexReadiness(t *testing.T) {
 		{"codex-pane-approval.txt", false, engine.ReadyYes, ""},
 	} {
 		p := codexProbe(t, home)
-		p.Screen = pane(t, fixtures, c.screen)
+		p.Screen = engine.Screen{Lines: pane(t, fixtures, c.screen)}
 		p.Run.Exited, p.Run.ExitCode = c.exited, 1
 		r := rt.Ready(t.Context(), p)
 		if r.State != c.state || r.Code != c.code || r.Why == "" {
@@ -208,7 +208,7 @@ func TestCodexReadiness(t *testing.T) {
 	if r := rt.Ready(t.Context(), p); r.State != engine.ReadyUnknown {
 		t.Errorf("no screen: %+v", r)
 	}
-	p.Screen = []string{""}
+	p.Screen = engine.Screen{Lines: []string{""}}
 	if r := rt.Ready(t.Context(), p); r.State != engine.ReadyStarting {
 		t.Errorf("empty screen: %+v", r)
 	}

@@ -59,16 +59,16 @@ func (c *Claude) CompactionSince(_ context.Context, p engine.Probe, m engine.Com
 	facts := c.hooks.of(p, c.conversationOf(p))
 	for _, f := range facts {
 		if f.event == "StopFailure" && f.since(m) {
-			return engine.CompactionProof{State: engine.CompactionFailed, Source: "hook", Why: "the client reported a failure: " + cmp.Or(strings.TrimSpace(f.Last), "without words"), At: f.at, Tail: paneTail(p.Screen)}
+			return engine.CompactionProof{State: engine.CompactionFailed, Source: "hook", Why: "the client reported a failure: " + cmp.Or(strings.TrimSpace(f.Last), "without words"), At: f.at, Tail: paneTail(p.Screen.Lines)}
 		}
 	}
-	if line := compactError(p.Screen, m.Tag); line != "" {
-		return engine.CompactionProof{State: engine.CompactionFailed, Source: "pane", Why: line, At: p.Now, Tail: paneTail(p.Screen)}
+	if line := compactError(p.Screen.Lines, m.Tag); line != "" {
+		return engine.CompactionProof{State: engine.CompactionFailed, Source: "pane", Why: line, At: p.Now, Tail: paneTail(p.Screen.Lines)}
 	}
 	if failed, err := transcript.FailedCommandsSince(m.Path, m.Offset); err == nil {
 		for _, f := range failed {
 			if f.Name == "compact" && strings.Contains(f.Args, m.Tag) {
-				return engine.CompactionProof{State: engine.CompactionFailed, Source: "transcript", Why: printable(redactText(f.Text), 300), At: f.At, Tail: paneTail(p.Screen)}
+				return engine.CompactionProof{State: engine.CompactionFailed, Source: "transcript", Why: printable(redactText(f.Text), 300), At: f.At, Tail: paneTail(p.Screen.Lines)}
 			}
 		}
 	}

@@ -78,8 +78,8 @@ func (e ending) readinessOf(p engine.Probe, v screenView) engine.Readiness {
 // evidence is the redacted tail of the pane, if it was captured.
 func evidence(p engine.Probe) map[string]any {
 	ev := map[string]any{}
-	if p.Screen != nil {
-		ev["pane"] = tail(p.Screen)
+	if p.Screen.Lines != nil {
+		ev["pane"] = tail(p.Screen.Lines)
 	}
 	return ev
 }

@@ -193,7 +193,7 @@ func TestClaudeReadiness(t *testing.T) {
 	} {
 		t.Run(c.screen, func(t *testing.T) {
 			p := claudeProbe(t, home)
-			p.Screen = pane(t, fixtures, c.screen)
+			p.Screen = engine.Screen{Lines: pane(t, fixtures, c.screen)}
 			p.Run.Exited, p.Run.ExitCode = c.exited, 1
 			r := rt.Ready(t.Context(), p)
 			if r.State != c.state || r.Code != c.code || r.Why == "" {
@@ -211,7 +211,7 @@ func TestClaudeReadiness(t *testing.T) {
 		})
 	}
 	p := claudeProbe(t, home)
-	p.Screen = pane(t, cases, "B45-resume-summary.pane.txt")
+	p.Screen = engine.Screen{Lines: pane(t, cases, "B45-resume-summary.pane.txt")}
 	ev := strings.Join(rt.Ready(t.Context(), p).Evidence["pane"].([]string), "\n")
 	for _, option := range []string{"Resume from summary", "Resume full session as-is", "Don't ask me again"} {
 		if !strings.Contains(ev, option) {
@@ -239,7 +239,7 @@ func TestClaudeLimitBehindAnIdleRegistry(t *testing.T) {
 	rt := NewClaude(testConfig(t))
 
 	byPane := p
-	byPane.Screen = pane(t, fixtures, "claude-pane-usage-limit.txt")
+	byPane.Screen = engine.Screen{Lines: pane(t, fixtures, "claude-pane-usage-limit.txt")}
 	a := rt.Activity(t.Context(), byPane)
 	if a.State != engine.ActivityLimit || a.Source != "pane" || !strings.Contains(a.Why, "1:35pm") || len(a.Competing) == 0 {
 		t.Errorf("by the pane: %+v", a)
@@ -313,18 +313,18 @@ func TestClaudeBusyKinds(t *testing.T) {
 	for screen, code := range map[string]engine.Code{
 		"claude-pane-retrying.txt": CodeRetrying, "claude-pane-compacting.txt": CodeCompacting, "claude-pane-busy.txt": "",
 	} {
-		p.Screen = pane(t, fixtures, screen)
+		p.Screen = engine.Screen{Lines: pane(t, fixtures, screen)}
 		if a := rt.Activity(t.Context(), p); a.State != engine.ActivityBusy || a.Code != code || a.Source != "registry" {
 			t.Errorf("%s: %+v", screen, a)
 		}
 	}
 	// Without a registry file the screen decides.
 	other := claudeProbe(t, t.TempDir())
-	other.Screen = pane(t, fixtures, "claude-pane-busy.txt")
+	other.Screen = engine.Screen{Lines: pane(t, fixtures, "claude-pane-busy.txt")}
 	if a := rt.Activity(t.Context(), other); a.State != engine.ActivityBusy || a.Source != "pane" {
 		t.Errorf("by the pane alone: %+v", a)
 	}
-	other.Screen = nil
+	other.Screen = engine.Screen{}
 	if a := rt.Activity(t.Context(), other); a.State != engine.ActivityUnknown || a.Confidence != engine.ConfidenceNone {
 		t.Errorf("nothing known: %+v", a)
 	}
@@ -409,7 +409,7 @@ func TestDraftIsShownRedacted(t *testing.T) {
 			s[i] = inputMark + "deploy with token=supersecretvalue now"
 		}
 	}
-	p.Screen = s
+	p.Screen = engine.Screen{Lines: s}
 	if a := NewClaude(testConfig(t)).Activity(t.Context(), p); !strings.Contains(a.Draft, "deploy with") || strings.Contains(a.Draft, "supersecret") {
 		t.Errorf("draft %q", a.Draft)
 	}

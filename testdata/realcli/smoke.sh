@@ -12,6 +12,8 @@ set -u # no pipefail: the first program of some pipelines here is cut off on pur
 # shellcheck source=testdata/realcli/lib.sh
 . "$(dirname "$0")/lib.sh"
 product
+# What Claude Code writes into its empty input box for its user to take over is on for many, and off without a word of its server.
+extra_env+=("CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION=true")
 
 # seat ADDRESS FILTER: a value of the seat as rig ps shows it.
 seat() { R ps --json; jq -r --arg a "$1" ".rigs[].seats[] | select(.address == \$a) | $2" <<<"$answer"; }
@@ -115,6 +117,21 @@ escape "$codex"
 does 'codex: idle after a person refused' wait "$codex" --until idle --timeout 15s
 fact 'codex: ps shows the context' '[ "$(seat $codex .context.tokens)" -gt 0 ] && [ "$(seat $codex .context.window)" = 258400 ]'
 at_once 'codex: no background server was left' '[ ! -e "$home/.codex/app-server-daemon/daemon.pid" ]'
+
+# ---- what Claude Code suggests: after some turns, when it likes to
+current=$claude
+for n in 1 2 3 4 5 6; do
+  does "claude: hello $n" send "$claude" "say hello number $n" --verify
+  does "claude: idle after hello $n" wait "$claude" --until idle --timeout 15s
+  hold 3 'on_screen $claude "run the tests"' && break
+done
+if on_screen "$claude" "run the tests"; then
+  fact 'claude: what is suggested in its input box is no draft' '[ "$(seat $claude .activity.draft)" = null ] && doing $claude idle'
+  does 'claude: and stands in no way' send "$claude" 'one more' --verify
+  does 'claude: idle after it' wait "$claude" --until idle --timeout 15s
+else
+  echo '# no prompt was suggested this time'
+fi
 
 # ---- the shell, and the view from inside a seat
 current=$shell

@@ -130,10 +130,17 @@ func summarize(texts []string) string {
 	return "Summary of what was stated:\n" + strings.Join(facts, "\n") + "\nNext step: continue."
 }
 
+// suggestionMode stands in the request of Claude Code for what its user may type next, which it then shows in the empty input box
+// (with CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION=true).
+const suggestionMode = "[SUGGESTION MODE"
+
 // reply is the plain answer to a user text: what it was told to say, what it was asked about, or a sign of life.
 func (s script) reply(n int, afterTool bool, asked string, earlier []string) string {
 	if s.has("say") {
 		return s["say"]
+	}
+	if strings.Contains(asked, suggestionMode) {
+		return "run the tests"
 	}
 	if afterTool {
 		return "Done after the tool."
