@@ -293,14 +293,13 @@ func (s *attentionScreen) detail(m *Model, w, h int) []string {
 	return m.brush.fill(out, w, h)
 }
 
-func (s *attentionScreen) at(m *Model, x, y int) bool {
+func (s *attentionScreen) at(m *Model, x, y int) click {
 	a := m.divide(len(s.items), false)
 	row := s.list.top + y - 1
 	if x >= a.listW || y < 1 || y >= s.listHeight(m) || row >= len(s.items) {
-		return false
+		return clickNone
 	}
-	s.list.cursor = row
-	return true
+	return s.list.click(row)
 }
 
 // rig finds a rig by id; nil when it is not in the picture.

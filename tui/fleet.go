@@ -230,12 +230,11 @@ func (s *fleetScreen) reveal(m *Model, id string) bool {
 	return s.list.to("seat/" + id)
 }
 
-func (s *fleetScreen) at(m *Model, x, y int) bool {
+func (s *fleetScreen) at(m *Model, x, y int) click {
 	a := m.divide(len(s.rows), true)
 	row := s.list.top + y - 1
 	if x >= a.listW || y < 1 || y >= a.listH || row >= len(s.rows) {
-		return false
+		return clickNone
 	}
-	s.list.cursor = row
-	return true
+	return s.list.click(row)
 }

@@ -291,14 +291,14 @@ func (m *Model) opState(op engine.Operation) engine.OpState {
 	return op.State
 }
 
-func (s *opsScreen) at(m *Model, x, y int) bool {
+func (s *opsScreen) at(m *Model, x, y int) click {
 	a := s.sizes(m)
 	row := s.list.top + y - 1
 	if x >= a.listW || y < 1 || y >= a.listH || row >= len(s.rows) {
-		return false
+		return clickNone
 	}
-	s.list.cursor = row
-	return true
+	s.inside = s.inside && row == s.list.cursor // what it was inside of is not under the cursor any more
+	return s.list.click(row)
 }
 
 // reload reads the list of the screen again.

@@ -13,7 +13,7 @@ type pickItem struct {
 	text  string
 	note  string
 	key   string
-	why   string // not empty: cannot be chosen, and why
+	why   string                // not empty: cannot be chosen, and why
 	again func(m *Model) string // asks that once more when it is chosen; nil = why stands
 	run   func(m *Model) tea.Cmd
 }

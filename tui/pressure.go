@@ -188,11 +188,10 @@ func (s *pressureScreen) subject(m *Model) subject {
 
 func (s *pressureScreen) panes(*Model) []string { return nil }
 
-func (s *pressureScreen) at(_ *Model, _, y int) bool {
+func (s *pressureScreen) at(_ *Model, _, y int) click {
 	row := s.list.top + y - 2
 	if y < 2 || y-2 >= s.list.height || row >= len(s.rows) {
-		return false
+		return clickNone
 	}
-	s.list.cursor = row
-	return true
+	return s.list.click(row)
 }

@@ -168,13 +168,22 @@ func (m *Model) onClick(e tea.Mouse) tea.Cmd {
 	if m.top() != nil || m.typing != nil || e.Button != tea.MouseLeft || m.fleet == nil {
 		return nil
 	}
-	before := m.screens[m.cur].subject(m)
-	if !m.screens[m.cur].at(m, e.X, e.Y-m.headRows()) {
+	s := m.screens[m.cur]
+	switch s.at(m, e.X, e.Y-m.headRows()) {
+	case clickNone:
 		return nil
+	case clickOther:
+		return s.move(m, move{}) // it was moved to: what is shown of the row may have to be read
+	case clickCursor:
 	}
-	after := m.screens[m.cur].subject(m)
-	if before.seat != nil && before.seat == after.seat {
-		return m.jump()
+	for _, a := range m.reg.in(s.info().in) {
+		if !a.opens {
+			continue
+		}
+		if why := a.why(m); why != "" {
+			return m.say(toneNeed, false, why)
+		}
+		return a.run(m)
 	}
 	return nil
 }

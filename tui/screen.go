@@ -61,8 +61,8 @@ type screen interface {
 	// panes lists the seats whose live panes are on screen.
 	panes(m *Model) []string
 	view(m *Model, w, h int) []string
-	// at tells which row a click meant; false when none.
-	at(m *Model, x, y int) bool
+	// at puts the cursor on the row that a click meant.
+	at(m *Model, x, y int) click
 }
 
 func newScreens() map[screenID]screen {

@@ -156,12 +156,11 @@ func (s *seatScreen) view(m *Model, w, h int) []string {
 	return m.join(a, lines, nil, beyond)
 }
 
-func (s *seatScreen) at(m *Model, x, y int) bool {
+func (s *seatScreen) at(m *Model, x, y int) click {
 	a := s.sizes(m)
 	row := s.list.top + y - 2
-	if x >= a.listW || y < 2 || row >= len(s.rows) {
-		return false
+	if x >= a.listW || y < 2 || row >= len(s.rows) || a.sideW == 0 && !s.facts {
+		return clickNone
 	}
-	s.list.cursor = row
-	return true
+	return s.list.click(row)
 }

@@ -177,16 +177,15 @@ func (m *Model) gaugeNote(seat *engine.SeatView) string {
 	return joinWords(" ", share, m.gaugeCell(seat, 10), age(m.now, u.SampledAt))
 }
 
-func (s *wallScreen) at(m *Model, x, y int) bool {
+func (s *wallScreen) at(m *Model, x, y int) click {
 	w, h := m.bodySize()
 	across, down := s.grid(m)
 	if y < 0 || y >= h-1 || x < 0 || x >= w {
-		return false
+		return clickNone
 	}
 	i := s.list.top + y*down/(h-1)*across + x*across/w
 	if i >= len(s.rows) {
-		return false
+		return clickNone
 	}
-	s.list.cursor = i
-	return true
+	return s.list.click(i)
 }
