@@ -15,7 +15,7 @@ func (m *Model) actionItem(a *action) pickItem {
 	for i, k := range a.keys {
 		keys[i] = keyWord(k)
 	}
-	text := strings.ToUpper(a.id[:1]) + strings.ReplaceAll(a.id[1:], "-", " ")
+	text := upperFirst(strings.ReplaceAll(a.id, "-", " "))
 	return pickItem{group: a.group, text: text, note: a.help, key: strings.Join(keys, " "), why: a.why(m), again: a.why, run: a.run}
 }
 

@@ -154,6 +154,13 @@ func lowerFirst(s string) string {
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
 // resolver is the wizard of the verb that an item's remedy names; nil when the
 // remedy is not a verb with a wizard.
 func (m *Model) resolver(it *engine.AttentionItem) *wizardDef {

@@ -25,6 +25,7 @@ type Console struct {
 	// Refuse makes plans carry a blocker.
 	Refuse    bool
 	RefuseOne string // target of the only plan that something stands in the way of
+	NoSteps   bool   // plans have nothing to do
 	// Tenures are the occupants that SeatHistory gives; nil = two of its own.
 	Tenures []engine.Tenure
 	// NoImages empties the library of agent images.
