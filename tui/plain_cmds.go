@@ -126,7 +126,9 @@ func (p *plain) attention() {
 		title, why, _ := calmWords(p.m.fleet)
 		p.say("%s. %s", title, why)
 	}
+	p.told = nil
 	for i, it := range p.m.fleet.Attention {
+		p.told = append(p.told, it.Key)
 		seen := ""
 		if it.Acked != "" {
 			seen = " (" + p.m.ackWord(it) + ")"
@@ -266,17 +268,40 @@ func (p *plain) send(text string) {
 }
 
 func (p *plain) ack(text string, seconds int) {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > len(p.m.fleet.Attention) {
-		p.say("Which item? attention numbers them.")
+	it := p.numbered(text)
+	if it == nil {
 		return
 	}
-	it := p.m.fleet.Attention[n-1]
 	if err := p.m.c.Ack(p.m.ctx, it.Key, seconds); err != nil {
 		p.say("%s", clean(errorText(err)))
 		return
 	}
 	p.say("Done for every console: %s", clean(it.Reason))
+	p.await()
+}
+
+// numbered is the item of a number, as attention told them last or else as they stand now;
+// nil when there is none, which is said.
+func (p *plain) numbered(text string) *engine.AttentionItem {
+	now := p.m.fleet.Attention
+	keys := p.told
+	if keys == nil {
+		for _, it := range now {
+			keys = append(keys, it.Key)
+		}
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > len(keys) {
+		p.say("Which item? attention numbers them.")
+		return nil
+	}
+	for i := range now {
+		if now[i].Key == keys[n-1] {
+			return &now[i]
+		}
+	}
+	p.say("Number %d does not wait any more; attention numbers what does.", n)
+	return nil
 }
 
 func (p *plain) snooze(text string) {

@@ -273,6 +273,7 @@ func (p *plain) apply(plan *engine.Plan) {
 				p.steps(<-news, said)
 			}
 			p.receipt(msg.receipt, msg.err)
+			p.await()
 			return
 		}
 	}
