@@ -56,7 +56,7 @@ func (p *plain) list(words string) {
 		p.say("rig %s: %s, %s of %s running", clean(r.Name), lookRig(r.Life).word, engine.Untold(r.Running, r.Unknown), engine.Counted(len(r.Seats), "seat"))
 		for j := range r.Seats {
 			s := &r.Seats[j]
-			if words != "" && !seatMatches(s, words) {
+			if !seatMatches(s, words) {
 				continue
 			}
 			share, _ := p.m.shareCell(s)

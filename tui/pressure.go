@@ -29,6 +29,8 @@ type pressureScreen struct {
 // pressureEvery is how often at most the plan is made anew.
 const pressureEvery = time.Second
 
+func (s *pressureScreen) inOrder(*Model) []*engine.SeatView { return s.rows }
+
 func (s *pressureScreen) info() screenInfo { return infoOf(screenPressure) }
 
 func (s *pressureScreen) refresh(m *Model) tea.Cmd {
@@ -122,7 +124,7 @@ func (s *pressureScreen) sort(m *Model) {
 	s.rows = s.rows[:0]
 	filter := m.filters[screenPressure]
 	for _, seat := range m.fleet.Seats() {
-		if seat.Runtime == engine.RuntimeTerminal || filter != "" && !seatMatches(seat, filter) {
+		if seat.Runtime == engine.RuntimeTerminal || !seatMatches(seat, filter) {
 			continue
 		}
 		s.rows = append(s.rows, seat)

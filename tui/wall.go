@@ -19,6 +19,8 @@ const (
 	tileRows = 8
 )
 
+func (s *wallScreen) inOrder(*Model) []*engine.SeatView { return s.rows }
+
 func (s *wallScreen) info() screenInfo { return infoOf(screenWall) }
 
 func (s *wallScreen) refresh(m *Model) tea.Cmd {
@@ -26,7 +28,7 @@ func (s *wallScreen) refresh(m *Model) tea.Cmd {
 	keys := []string{}
 	filter := m.filters[screenWall]
 	for _, seat := range m.fleet.Seats() {
-		if seat.Pane == "" || filter != "" && !seatMatches(seat, filter) {
+		if seat.Pane == "" || !seatMatches(seat, filter) {
 			continue
 		}
 		s.rows = append(s.rows, seat)

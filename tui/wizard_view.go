@@ -85,12 +85,12 @@ func (w *wizard) heading(m *Model) []seg {
 	case w.def.ofRig && w.who.rig != nil:
 		out = append(out, seg{toneAccent, "  " + clean(w.who.rig.Name)})
 	case !w.def.each || n == 0:
-	case n == 1 && m.seats[w.who.seats[0]] != nil:
-		out = append(out, seg{toneAccent, "  " + clean(m.seats[w.who.seats[0]].Address)})
+	case n == 1:
+		out = append(out, seg{toneAccent, "  " + clean(w.names[w.who.seats[0]])})
 	default:
 		of := ""
-		if len(w.left) > 0 {
-			of = itoa(n-len(w.left)) + " of "
+		if there := w.there(m); there < n {
+			of = itoa(there) + " of "
 		}
 		out = append(out, seg{toneAccent, "  " + of + engine.Counted(n, "seat")})
 	}

@@ -1,0 +1,127 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	"rig/engine"
+	"rig/tui/tuitest"
+)
+
+// changed is the picture after f with something else in it.
+func changed(f *engine.Fleet, change func(f *engine.Fleet)) fleetMsg {
+	next := *tuitest.Fleet(7)
+	next.Revision = f.Revision + 1
+	change(&next)
+	return fleetMsg{&next}
+}
+
+// A batch whose order would be another one now is the same batch: no fact that its plans
+// stand on has moved.
+func TestAnotherOrderIsNoFactThatMoved(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys("space", "space", "C", "enter", "a")
+	w := d.m.wizard()
+	if w == nil || w.phase != phaseConfirm || len(w.plans) != 2 {
+		t.Fatalf("no question of two\n%s", d.text())
+	}
+	shown := w.plans[0].Target
+	d.send(changed(d.m.fleet, func(f *engine.Fleet) {
+		for i := range f.Rigs[0].Seats[:2] {
+			s := &f.Rigs[0].Seats[i]
+			if s.Usage.Percent = 10; s.Address != shown {
+				s.Usage.Percent = 90
+			}
+		}
+	}))
+	d.fire(replanTime)
+	if w.phase != phaseConfirm || len(w.moved) != 0 || w.plans[0].Target != shown {
+		t.Errorf("moved: %+v, first %s", w.moved, w.plans[0].Target)
+	}
+}
+
+// A seat of the batch that is gone is a fact that moved, and is named before anything is
+// applied to the others, also when it went before there was a plan.
+func TestASeatOfTheBatchThatIsGoneIsNamed(t *testing.T) {
+	without := func(f *engine.Fleet) { f.Rigs[0].Seats = append(f.Rigs[0].Seats[:1:1], f.Rigs[0].Seats[2:]...) }
+	for name, early := range map[string]bool{"while asking": true, "while the plan is shown": false} {
+		d := drive(t, tuitest.Fleet(7), options())
+		d.keys("space", "space", "space", "S", "why")
+		if early {
+			d.send(changed(d.m.fleet, without))
+			d.keys("enter")
+		} else {
+			d.keys("enter", "a")
+			d.send(changed(d.m.fleet, without))
+			d.fire(replanTime)
+			d.has("the facts moved while this was open", "no longer there")
+		}
+		w := d.m.wizard()
+		if w.phase != phasePreview || len(w.plans) != 2 {
+			t.Errorf("%s: phase %d, %d plans", name, w.phase, len(w.plans))
+		}
+		d.has("2 of 3 seats", "dev-qa@shop is no longer there: nothing is done to it")
+		d.keys("a")
+		if got := w.nameNeeded(); got != "2 seats" {
+			t.Errorf("%s: asks for %q", name, got)
+		}
+	}
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys("S", "why")
+	d.send(changed(d.m.fleet, func(f *engine.Fleet) { f.Rigs[0].Seats = f.Rigs[0].Seats[1:] }))
+	d.keys("enter", "a")
+	d.has("dev-impl@shop is no longer there: nothing is done to it")
+	if !strings.Contains(d.m.toast.text, "there is no plan") {
+		t.Errorf("says %q", d.m.toast.text)
+	}
+}
+
+// What a batch came to is told of all of it where nobody looked on.
+func TestNewsOfABatchAreOfAllOfIt(t *testing.T) {
+	for outcome, want := range map[engine.Continuity]string{
+		"":                      "seat stop of 2 seats: done; 8 shows it",
+		engine.ContinuityFailed: "seat stop of 2 seats: 2 of them ended, not clean; 8 shows it",
+	} {
+		d := drive(t, tuitest.Fleet(7), options())
+		d.c.Outcome = outcome
+		d.keys("space", "space", "S", "why", "enter", "a")
+		d.fire(guardTime)
+		d.keys("2 seats")
+		d.fire(typePause)
+		d.hold = true
+		d.keys("enter", "esc")
+		d.hold = false
+		for len(d.held) > 0 {
+			next := d.held
+			d.held = nil
+			for _, cmd := range next {
+				d.run(cmd)
+			}
+		}
+		if d.m.toast.text != want {
+			t.Errorf("says %q, want %q", d.m.toast.text, want)
+		}
+	}
+}
+
+// The key that resolves an item is about that item, whatever is marked elsewhere.
+func TestResolveIsOfTheItemAndNotOfTheMarks(t *testing.T) {
+	f := tuitest.Fleet(7)
+	seat := f.Seats()[4]
+	f.Attention = []engine.AttentionItem{{Key: "s", Class: engine.AttnDead, Seat: seat.Address, SeatID: seat.ID, Reason: "ended"}}
+	d := drive(t, f, options())
+	d.keys("space", "space", "2", "r", "why", "enter")
+	w := d.m.wizard()
+	if w == nil || len(w.plans) != 1 || w.plans[0].Target != seat.Address {
+		t.Errorf("resolves\n%s", d.text())
+	}
+	if len(d.m.marks) != 2 {
+		t.Errorf("%d marks are left", len(d.m.marks))
+	}
+	d.keys("a")
+	d.fire(guardTime)
+	d.keys("y")
+	if len(d.m.marks) != 2 {
+		t.Errorf("the marks were used up by what was not done to them: %d left", len(d.m.marks))
+	}
+}
