@@ -287,14 +287,15 @@ func (w *wizard) onPlanned(msg plannedMsg) {
 		return
 	}
 	w.err = nil
-	w.moved = moved(w.plans, msg.plans)
-	if w.phase == phasePlan || len(w.moved) > 0 {
-		w.phase = phasePreview
+	diff := moved(w.plans, msg.plans)
+	if w.silent && len(diff) == 0 {
+		return // the same plan: keep the very one that was shown, with what moved before
 	}
-	if w.silent && len(w.moved) == 0 {
-		return // the same plan: keep the very one that was shown
+	if !w.silent {
+		w.moved = nil
 	}
-	w.plans = msg.plans
+	w.moved = movedOn(w.moved, diff)
+	w.phase, w.plans = phasePreview, msg.plans
 }
 
 func (w *wizard) update(m *Model, msg tea.Msg) tea.Cmd {

@@ -125,3 +125,38 @@ func TestResolveIsOfTheItemAndNotOfTheMarks(t *testing.T) {
 		t.Errorf("the marks were used up by what was not done to them: %d left", len(d.m.marks))
 	}
 }
+
+// What moved stands in the preview until it is read and answered: looks that find nothing
+// new do not take it away, and what moves on is told from where it was when it was shown.
+func TestWhatMovedStandsUntilItIsAnswered(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys("D", "tab", "tab", "tab", "why", "enter", "a")
+	look := func() {
+		t.Helper()
+		d.send(changed(d.m.fleet, func(*engine.Fleet) {}))
+		d.fire(replanTime)
+	}
+	d.c.Move()
+	look()
+	d.has("the facts moved while this was open")
+	look()
+	d.has("the facts moved while this was open")
+	d.c.Move()
+	look()
+	w := d.m.wizard()
+	if len(w.moved) != 1 || w.moved[0].Before != "2" || w.moved[0].After != "4" {
+		t.Errorf("moved: %+v", w.moved)
+	}
+	d.keys("a")
+	if len(w.moved) != 0 || w.phase != phaseConfirm {
+		t.Errorf("phase %d, moved %+v", w.phase, w.moved)
+	}
+}
+
+// On a narrow screen it is still said that something cannot be undone.
+func TestTheLastQuestionSaysWhatIsForGood(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.size(40, 12)
+	d.keys("D", "enter", "a")
+	d.has("cannot be undone")
+}

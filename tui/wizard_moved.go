@@ -28,6 +28,23 @@ func moved(shown, now []*engine.Plan) []engine.Change {
 	return out
 }
 
+// movedOn adds what moved since to what moved before: each fact from where it was first to
+// where it is now, and none that is back where it was.
+func movedOn(before, since []engine.Change) []engine.Change {
+	out := slices.Clone(before)
+	for _, c := range since {
+		i := slices.IndexFunc(out, func(old engine.Change) bool { return old.Seat == c.Seat && old.Field == c.Field })
+		if i < 0 {
+			out = append(out, c)
+			continue
+		}
+		if out[i].After = c.After; out[i].Before == c.After {
+			out = slices.Delete(out, i, i+1)
+		}
+	}
+	return out
+}
+
 // newlyInTheWay lists the blockers that a plan has and the one before it had not.
 func newlyInTheWay(shown, now *engine.Plan) []engine.Change {
 	var out []engine.Change
