@@ -257,7 +257,11 @@ func (w *wizard) question(m *Model, cols int) []string {
 		k = toneNeed
 	}
 	if oneway > 0 && width(facts) > cols { // what matters most does not fall off the edge
-		facts = engine.Counted(steps, "step") + ", " + itoa(oneway) + " cannot be undone"
+		forced := ""
+		if w.forced {
+			forced = ", forced"
+		}
+		facts = engine.Counted(steps, "step") + forced + ", " + itoa(oneway) + " cannot be undone"
 	}
 	out := []string{m.brush.rule(cols, "apply this?", toneNeed)}
 	for i, l := range wrap(what, cols) { // a long name takes the place of the empty line
