@@ -196,9 +196,9 @@ func (m *Model) openOperation() tea.Cmd {
 		s.inside = s.op() != nil
 		return nil
 	}
-	if s.steps.cursor < len(s.journal.steps) {
-		text := m.stepText(s.journal.steps[s.steps.cursor])
-		m.push(&reader{title: "Step " + itoa(s.steps.cursor+1) + " of " + itoa(len(s.journal.steps)), lines: text, copy: plainText(text)})
+	if steps := m.asItStands(s.journal.id, s.journal.steps); s.steps.cursor < len(steps) {
+		text := m.stepText(steps[s.steps.cursor])
+		m.push(&reader{title: "Step " + itoa(s.steps.cursor+1) + " of " + itoa(len(steps)), lines: text, copy: plainText(text)})
 	}
 	return nil
 }

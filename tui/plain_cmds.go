@@ -196,6 +196,7 @@ func (p *plain) journal(id string) {
 		return
 	}
 	p.say("%s %s: %s", op.Verb, clean(op.Target), p.m.opState(op))
+	steps = p.m.asItStands(op.ID, steps)
 	for _, st := range steps {
 		p.say("  %s: %s %s %s", lookStep(st.State).word, clean(stepWords(st, steps)), p.m.stepTime(st), clean(st.Error))
 	}

@@ -222,6 +222,13 @@ func (c *Console) pastOps() {
 	}
 }
 
+// Past puts an operation with its journal on record, as the newest.
+func (c *Console) Past(op engine.Operation, steps []engine.OperationStep) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ops, c.steps[op.ID] = append([]engine.Operation{op}, c.ops...), steps
+}
+
 // Operations lists what was applied.
 func (c *Console) Operations(context.Context, engine.OperationFilter) ([]engine.Operation, error) {
 	if err := c.call("Operations"); err != nil {

@@ -1,0 +1,37 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"rig/engine"
+	"rig/tui/tuitest"
+)
+
+// The step that was under way when the process of its operation died is not under way any
+// more: no time of it runs, and the gate that it waited at leads nowhere.
+func TestNothingOfACutOffOperationIsUnderWay(t *testing.T) {
+	d := drive(t, withCutOff(tuitest.Fleet(7), false), options())
+	op := engine.Operation{ID: "op-77", Verb: engine.VerbHandover, Target: "dev-impl@shop", State: engine.OpRunning, StartedAt: tuitest.Start().Add(-3 * time.Minute)}
+	steps := []engine.OperationStep{
+		{StepID: "a", Kind: engine.StepReady, Title: "wait until it is proven ready", State: engine.StepStarted, StartedAt: tuitest.Start().Add(-3 * time.Minute), Evidence: []byte(`{"session":"s","why":"asks for trust"}`)},
+		{StepID: "b", Title: "swap the panes", State: engine.StepPending},
+	}
+	d.c.Past(op, steps)
+	d.keys("8")
+	d.has("▲ unfinished", "? wait until it is proven ready", "its process died here: how far it came is not known")
+	d.hasNot("▶ wait", "3m0s", "waits at a gate")
+	if d.m.showsRunning() {
+		t.Error("a clock runs for it")
+	}
+	d.keys("enter", "enter")
+	d.has("began", "? unknown")
+	d.hasNot("took", "under way for")
+	c := tuitest.New(withCutOff(tuitest.Fleet(7), false))
+	c.Past(op, steps)
+	out := plainly(t, c, options(), "journal op-77")
+	if strings.Contains(out, "running: wait") || !strings.Contains(out, "unknown: wait until it is proven ready") {
+		t.Errorf("plain says\n%s", out)
+	}
+}
