@@ -35,3 +35,25 @@ func TestNothingOfACutOffOperationIsUnderWay(t *testing.T) {
 		t.Errorf("plain says\n%s", out)
 	}
 }
+
+// Of a seat whose pane is gone nothing is told that only the pane could tell, and the
+// record's word is told as that.
+func TestALostSeatIsNotDrawnAsThere(t *testing.T) {
+	f := tuitest.Fleet(7)
+	s := &f.Rigs[0].Seats[0]
+	s.Life, s.LifeWhy, s.PaneSize = engine.LifeLost, "no tmux server on this socket", [2]int{}
+	d := drive(t, f, options())
+	d.keys("i", "G")
+	d.has("(running, on record)")
+	d.hasNot("0x0", "(running)")
+}
+
+// Plain mode tells of a seat what the Seat screen does, also in what it differs from its spec.
+func TestPlainTellsOfTheSpec(t *testing.T) {
+	drift := engine.SpecDrift{State: engine.DriftDiffers, Why: "1 field differs", Fields: []engine.DriftField{{Field: "model", Seat: "opus", Spec: "sonnet"}}}
+	c := tuitest.New(tuitest.Fleet(7))
+	c.Drift = drift
+	if out := plainly(t, c, options(), "seat dev-impl"); !strings.Contains(out, "model: opus [the spec says sonnet]") {
+		t.Errorf("said\n%s", out)
+	}
+}

@@ -108,7 +108,12 @@ func (p *plain) seat(text string) {
 	if err != nil {
 		p.say("history: %s", clean(errorText(err)))
 	}
-	for _, f := range append(p.m.withLineage(facts, tenures), p.m.historyFacts(sessions, tenures)...) {
+	facts = append(p.m.withLineage(facts, tenures), p.m.historyFacts(s, sessions, tenures)...)
+	drift, err := p.m.c.SpecDrift(p.m.ctx, s.ID)
+	if err != nil {
+		p.say("spec: %s", clean(errorText(err)))
+	}
+	for _, f := range append(facts, driftFacts(drift)...) {
 		if strings.HasPrefix(f.key, "h/") {
 			p.say("%s", f.value)
 			continue

@@ -40,7 +40,7 @@ func (s *seatScreen) refresh(m *Model) tea.Cmd {
 		return nil
 	}
 	s.rows = s.rows[:0]
-	all := append(m.withLineage(m.seatFacts(seat), s.tenures), m.historyFacts(s.sessions, s.tenures)...)
+	all := append(m.withLineage(m.seatFacts(seat), s.tenures), m.historyFacts(seat, s.sessions, s.tenures)...)
 	all = append(all, driftFacts(s.drift)...)
 	if s.trouble != "" {
 		all = append(all, heading("Occupants"), fact{"trouble", "history", s.trouble, toneBad, "", "identity"})
