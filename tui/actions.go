@@ -128,7 +128,7 @@ func lookActions() []*action {
 		},
 		{
 			id: "quit-now", keys: []string{"ctrl+c"}, help: "leave the console from anywhere; seats and operations go on", group: groupView,
-			in: scopeScreens | scopeDialogs | scopeFilter, run: func(*Model) tea.Cmd { return tea.Quit },
+			in: scopeScreens | scopeDialogs | scopeFilter, run: func(m *Model) tea.Cmd { return m.leave("quit-now") },
 		},
 	}
 }

@@ -85,7 +85,7 @@ func (m *Model) onKey(k tea.KeyPressMsg) tea.Cmd {
 		return m.onText(top, k)
 	}
 	if a := m.reg.find(m.scope(), name); a != nil {
-		if a.id != "quit" {
+		if a.id != "quit" && a.id != "quit-now" {
 			m.quitting = false
 		}
 		if why := a.why(m); why != "" {

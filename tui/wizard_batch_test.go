@@ -160,3 +160,24 @@ func TestTheLastQuestionSaysWhatIsForGood(t *testing.T) {
 	d.keys("D", "enter", "a")
 	d.has("cannot be undone")
 }
+
+// No key leaves a batch half done without saying so, from wherever it is pressed.
+func TestLeavingABatchIsAskedTwice(t *testing.T) {
+	for _, keys := range [][]string{{"ctrl+c"}, {"esc", "ctrl+c"}, {"esc", "q"}} {
+		d := drive(t, tuitest.Fleet(7), options())
+		d.keys("space", "space", "space", "S", "why", "enter", "a")
+		d.fire(guardTime)
+		d.keys("3 seats")
+		d.fire(typePause)
+		d.hold = true
+		d.keys("enter")
+		d.keys(keys...)
+		if !strings.Contains(d.m.toast.text, "seat stop of 3 seats is under way; quitting leaves out the 2 seats whose turn has not come") {
+			t.Errorf("%v: says %q", keys, d.m.toast.text)
+		}
+		d.hold = false
+		if d.keys(keys[len(keys)-1]); !d.quit {
+			t.Errorf("%v: not even the second time", keys)
+		}
+	}
+}
