@@ -137,7 +137,7 @@ func seatActions() []*action {
 	return []*action{
 		{
 			id: "jump", keys: []string{"enter"}, label: "jump", help: "go into the seat's pane; on a rig or pod, fold it", group: groupAct,
-			in: scopeSeats, foot: 10, opens: true, disabled: (*Model).whyNoJump, run: (*Model).jump,
+			in: scopeSeats, foot: 10, opens: true, disabled: (*Model).whyNoJump, run: (*Model).jump, word: (*Model).jumpWord,
 		},
 		{
 			id: "popup", keys: []string{"o"}, label: "popup", help: "open the seat's pane in a popup over this console, where tmux can", group: groupAct,

@@ -57,3 +57,15 @@ func TestPlainTellsOfTheSpec(t *testing.T) {
 		t.Errorf("said\n%s", out)
 	}
 }
+
+// The wall waits for no screen of a pane that is gone.
+func TestTheWallWaitsForNoLostPane(t *testing.T) {
+	f := tuitest.Fleet(7)
+	s := &f.Rigs[0].Seats[0]
+	s.Life, s.LifeWhy = engine.LifeLost, "no tmux server on this socket"
+	d := drive(t, f, options())
+	delete(d.m.frames, s.ID)
+	d.keys("4")
+	d.has("lost: no tmux server on this")
+	d.hasNot("waiting for its screen")
+}

@@ -156,7 +156,7 @@ func (s *wallScreen) tile(m *Model, seat *engine.SeatView, w, h int) []string {
 	var lines []string
 	switch {
 	case !ok:
-		lines = m.aside(w-2, h-2, toneDim, "waiting for its screen")
+		lines = m.aside(w-2, h-2, toneDim, m.noScreen(seat)...)
 	case f.err != "":
 		lines = m.aside(w-2, h-2, toneNeed, f.err)
 	default:
