@@ -179,7 +179,7 @@ func (m *Model) openSnooze() tea.Cmd {
 	for _, c := range []struct {
 		text string
 		d    time.Duration
-	}{{"15 minutes", 15 * time.Minute}, {"1 hour", time.Hour}, {"4 hours", 4 * time.Hour}, {"until tomorrow", 18 * time.Hour}} {
+	}{{"15 minutes", 15 * time.Minute}, {"1 hour", time.Hour}, {"4 hours", 4 * time.Hour}, {"18 hours", 18 * time.Hour}} {
 		items = append(items, pickItem{text: c.text, run: func(m *Model) tea.Cmd {
 			return m.sendAck(key, int(c.d.Seconds()), "snoozed for every console: "+c.text)
 		}})

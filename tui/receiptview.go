@@ -207,7 +207,8 @@ func (m *Model) seatReceipt(s engine.SeatReceipt, cols int) []string {
 	if s.ContextDelivered {
 		word += ", context delivered"
 	}
-	segs := []seg{{k, "  " + mark + " "}, {toneText, pad(cutMiddle(clean(s.Seat), 26), 26) + "  "}, {k, word}}
+	name := max(min(26, cols-6-width(word)), 10) // how it ended has its place first
+	segs := []seg{{k, "  " + mark + " "}, {toneText, pad(cutMiddle(clean(s.Seat), name), name) + "  "}, {k, word}}
 	more := string(s.Binding) // an outcome: in the words of the record
 	if a := clean(s.Action); a != more && whyText(s.Action) != word {
 		more = joinWords(", ", whyText(a), more)

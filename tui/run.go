@@ -17,6 +17,7 @@ type run struct {
 	errs     []error
 	done     bool
 	halt     bool                                                  // plans whose turn has not come are not applied
+	ends     bool                                                  // the one under way was asked to end
 	refused  func(m *Model, r engine.Request, cause error) tea.Cmd // of the verb
 	news     chan engine.OpProgress
 	over     chan struct{}
@@ -133,7 +134,7 @@ func (m *Model) onApplied(msg appliedMsg) tea.Cmd {
 		w.seen.top()
 		return tea.Batch(w.open.light(m, guardTime), note)
 	}
-	k, word := r.ending()
+	k, word := r.ended()
 	return tea.Batch(note, m.say(k, k == toneBad, r.called()+": "+word+"; "+m.reg.hint("screen-operations")+" shows it"))
 }
 
@@ -146,8 +147,8 @@ func (r *run) called() string {
 	return string(p.Verb) + " " + p.Target
 }
 
-// ending says in a few words how the run ended.
-func (r *run) ending() (tone, string) {
+// ended says in a few words how the run ended.
+func (r *run) ended() (tone, string) {
 	bad := 0
 	var last error
 	for i := range r.plans {

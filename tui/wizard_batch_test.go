@@ -181,3 +181,65 @@ func TestLeavingABatchIsAskedTwice(t *testing.T) {
 		}
 	}
 }
+
+// A compaction that can no longer be cancelled is not called cancelled, and of several the
+// others are left alone all the same.
+func TestACancelThatFailedIsNoCancel(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys("space", "space", "C", "enter", "a")
+	d.fire(guardTime)
+	d.keys("2 seats")
+	d.fire(typePause)
+	d.hold = true
+	d.keys("enter")
+	w := d.m.wizard()
+	d.keys("x")
+	d.has("cancelled: it ends at its next step")
+	d.send(cancelledMsg{w.run, engine.Errorf(engine.CodeUnavailable, "it was typed already").WithHint("wait")})
+	d.hasNot("cancelled: it ends")
+	if !w.run.halt {
+		t.Error("the next seat has its turn")
+	}
+}
+
+// Steps that were taken back are no progress of a seat.
+func TestUndoneStepsAreNoProgress(t *testing.T) {
+	runs := seatRuns([]engine.OperationStep{
+		{Seat: "a", State: engine.StepUndone, Title: "create"},
+		{Seat: "a", State: engine.StepUndone, Title: "wait"},
+		{Seat: "a", State: engine.StepPending},
+		{Seat: "b", State: engine.StepDone},
+		{Seat: "b", State: engine.StepSkipped},
+	})
+	if r := runs[0]; r.done != 0 || r.state != engine.StepUndone || runs[1].done != 2 {
+		t.Errorf("%+v, %+v", runs[0], runs[1])
+	}
+}
+
+// What was asked for before another dialog was opened does not take the keys from it.
+func TestALateListDoesNotTakeTheKeys(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys("5")
+	d.hold = true
+	d.keys("p")
+	late := d.held
+	d.hold = false
+	d.keys("s", "hello")
+	for _, cmd := range late {
+		d.run(cmd)
+	}
+	if _, ok := d.m.top().(*sender); !ok {
+		t.Errorf("%T has the keys", d.m.top())
+	}
+}
+
+// Where no newer plan can be made, the one that is shown says how old it is.
+func TestPressureSaysThatItsPlanIsOld(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys("3")
+	d.c.Fail["Pressure"] = engine.Errorf(engine.CodeUnavailable, "the record is held").WithHint("wait")
+	d.fire(pressureEvery)
+	d.send(changed(d.m.fleet, func(f *engine.Fleet) { f.At = f.At.Add(pressureEvery) }))
+	d.fire(pressureEvery)
+	d.has("no newer plan than that of just now: the record is held", "blocked: usage limit")
+}

@@ -49,13 +49,13 @@ func (c *cli) tuiCmd() *cobra.Command {
 	return cmd
 }
 
-// tui runs the console: the engine's loop in this process, the screens over it.
 // tuiThreads is the least number of threads that run the console. A goroutine that
 // waits in a system call, such as a read of the record, or that computes keeps its
 // thread for up to 10 ms; with as many as a small machine has cores, two, the frame
 // that answers a key waits for that. The system's own scheduler is fairer.
 const tuiThreads = 4
 
+// tui runs the console: the engine's loop in this process, the screens over it.
 func (c *cli) tui(ctx context.Context, f tuiFlags) error {
 	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), tuiThreads))
 	a, err := openApp(appWatch)
