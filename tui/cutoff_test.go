@@ -69,3 +69,19 @@ func TestTheWallWaitsForNoLostPane(t *testing.T) {
 	d.has("lost: no tmux server on this")
 	d.hasNot("waiting for its screen")
 }
+
+// What an operation of one seat ended with is told once.
+func TestAReceiptTellsAnErrorOnce(t *testing.T) {
+	d := drive(t, tuitest.Fleet(7), options())
+	e := engine.Errorf(engine.CodeNotReady, "it was not ready within 30 s").WithHint("look at it")
+	r := &engine.Receipt{Operation: engine.ReceiptOp{ID: "op-1", State: engine.OpFailed}, Outcome: "failed", Error: e, Seats: []engine.SeatReceipt{{Seat: "dev-impl@shop", Outcome: engine.ContinuityFailed, Error: e}}}
+	for name, text := range map[string]string{"with its own": strings.Join(d.m.receipt(r, nil, 100), "\n"), "and what apply gave": strings.Join(d.m.receipt(r, e, 100), "\n")} {
+		if strings.Count(text, "not ready within") != 1 || strings.Count(text, "look at it") != 1 {
+			t.Errorf("%s:\n%s", name, text)
+		}
+	}
+	r.Seats[0].Error = nil
+	if text := strings.Join(d.m.receipt(r, nil, 100), "\n"); strings.Count(text, "not ready within") != 1 {
+		t.Errorf("not told at all:\n%s", text)
+	}
+}

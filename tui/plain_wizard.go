@@ -323,7 +323,7 @@ func (p *plain) receipt(r *engine.Receipt, err error) {
 			err = r.Error
 		}
 	}
-	if err != nil {
+	if err != nil && !toldOfSeat(r, err) {
 		p.say("It ended with: %s", clean(errorText(err)))
 	}
 }
