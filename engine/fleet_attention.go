@@ -178,6 +178,9 @@ func (b *builder) seatAttention(s *SeatView) []AttentionItem {
 	if s.Identity == VerdictMismatch && s.Life == LifeAttention {
 		return identityAttention(s, item)
 	}
+	if (s.Life == LifeDead || s.Life == LifeLost) && b.beingEnded(s) {
+		return nil
+	}
 	switch s.Life {
 	case LifeDead:
 		return []AttentionItem{item(AttnDead, "", s.LifeWhy, "rig seat clean "+s.Address+" --reason …", 70)}
@@ -205,6 +208,17 @@ func (b *builder) seatAttention(s *SeatView) []AttentionItem {
 		return []AttentionItem{item(AttnLimit, code, s.Activity.Why, "wait for the reset, or hand the seat over", 50)}
 	}
 	return outcomeAttention(s, item)
+}
+
+// beingEnded reports that an operation at work ends the occupant of a seat on purpose: its
+// pane goes a moment before the record says so, and that needs nobody.
+func (b *builder) beingEnded(s *SeatView) bool {
+	switch s.OpVerb {
+	case VerbSeatStop, VerbDown, VerbRemove, VerbShrink, VerbSeatLaunch:
+		return !b.in.Dead[s.OpID]
+	default:
+		return false
+	}
 }
 
 // letGoOn says what ends the stop of a client: the line of its reading. Its pane

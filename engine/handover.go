@@ -166,8 +166,15 @@ func (h *handover) successorWord() string {
 	if h.src.Mode == "discovered" {
 		return "the discovered session " + h.src.Ref
 	}
-	return occupantName(h.address, h.next) + ", " + h.kind.carrier
+	carrier := h.kind.carrier
+	if h.seat.Runtime == RuntimeTerminal {
+		carrier = restartedBlank
+	}
+	return occupantName(h.address, h.next) + ", " + carrier
 }
+
+// restartedBlank says what the successor of a terminal is: it has nobody to be told anything.
+const restartedBlank = "a restart: a terminal is told nothing"
 
 // planLaunched plans fresh, fork and rebuild: a successor in a staging session,
 // proven there, then the swap and the commit.

@@ -131,7 +131,7 @@ func (e *Engine) HandoverSources(ctx context.Context, seatID string) ([]SourceOp
 		e.rebuildOption(ctx, w, seat),
 	}
 	if seat.Runtime == RuntimeTerminal {
-		out[0].Note = "a restart: a terminal is told nothing"
+		out[0].Note = restartedBlank
 	} else if out, err = e.forkOptions(ctx, w, seat, out); err != nil {
 		return nil, err
 	}

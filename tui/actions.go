@@ -128,7 +128,7 @@ func lookActions() []*action {
 		},
 		{
 			id: "quit-now", keys: []string{"ctrl+c"}, help: "leave the console from anywhere; seats and operations go on", group: groupView,
-			in: scopeScreens | scopeDialogs | scopeFilter, run: func(*Model) tea.Cmd { return tea.Quit },
+			in: scopeScreens | scopeDialogs | scopeFilter, run: func(m *Model) tea.Cmd { return m.leave("quit-now") },
 		},
 	}
 }
@@ -137,7 +137,7 @@ func seatActions() []*action {
 	return []*action{
 		{
 			id: "jump", keys: []string{"enter"}, label: "jump", help: "go into the seat's pane; on a rig or pod, fold it", group: groupAct,
-			in: scopeSeats, foot: 10, disabled: (*Model).whyNoJump, run: (*Model).jump,
+			in: scopeSeats, foot: 10, opens: true, disabled: (*Model).whyNoJump, run: (*Model).jump, word: (*Model).jumpWord,
 		},
 		{
 			id: "popup", keys: []string{"o"}, label: "popup", help: "open the seat's pane in a popup over this console, where tmux can", group: groupAct,
@@ -177,11 +177,11 @@ func seatActions() []*action {
 		},
 		{
 			id: "open-operation", keys: []string{"enter"}, label: "journal", help: "go into the journal of the operation; there, the whole of a step", group: groupAct,
-			in: scopeOps, foot: 10, disabled: (*Model).whyNoRow, run: (*Model).openOperation, word: (*Model).operationWord,
+			in: scopeOps, foot: 10, opens: true, disabled: (*Model).whyNoRow, run: (*Model).openOperation, word: (*Model).operationWord,
 		},
 		{
 			id: "open-image", keys: []string{"enter"}, label: "look inside", help: "go between the list and what is known of the image; inside, copy takes the spec", group: groupAct,
-			in: scopeImages, foot: 10, disabled: (*Model).whyNoRow, run: (*Model).openImage,
+			in: scopeImages, foot: 10, opens: true, disabled: (*Model).whyNoRow, run: (*Model).openImage,
 		},
 		{
 			id: "agent-image-sync", keys: nil, label: "sync agent images", help: "read the agent images and the folders of specs anew, and say what is there", group: groupAct,
@@ -189,7 +189,7 @@ func seatActions() []*action {
 		},
 		{
 			id: "open-event", keys: []string{"enter"}, label: "open", help: "the whole event with its payload", group: groupAct,
-			in: scopeEvents, foot: 10, disabled: (*Model).whyNoRow, run: (*Model).openEvent,
+			in: scopeEvents, foot: 10, opens: true, disabled: (*Model).whyNoRow, run: (*Model).openEvent,
 		},
 		{
 			id: "follow", keys: []string{"f"}, label: "follow", help: "keep the cursor on the newest event, or stop doing so", group: groupAct,
@@ -201,7 +201,7 @@ func seatActions() []*action {
 		},
 		{
 			id: "open-restore", keys: []string{"enter"}, label: "open", help: "all that is known of the seat, the snapshot or the past restore", group: groupAct,
-			in: scopeRestore, foot: 10, disabled: (*Model).whyNoRow, run: (*Model).openRestoreRow,
+			in: scopeRestore, foot: 10, opens: true, disabled: (*Model).whyNoRow, run: (*Model).openRestoreRow,
 		},
 		{
 			id: "restore-list", keys: []string{"tab"}, label: "next list", help: "go between what would come back, the snapshots and the past restores", group: groupView,

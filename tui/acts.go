@@ -1,9 +1,12 @@
 package tui
 
 import (
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"rig/engine"
 )
 
 // here is what the cursor of the screen stands on.
@@ -78,36 +81,43 @@ func (m *Model) toggleMark() tea.Cmd {
 	return m.move(move{by: 1})
 }
 
-// markRange marks every seat between the last mark and the cursor, in the order
-// of the picture.
+// marker is a screen on which seats are marked.
+type marker interface {
+	// inOrder lists its seats as they stand on it.
+	inOrder(m *Model) []*engine.SeatView
+}
+
+// markRange marks every seat between the last mark and the cursor, as the screen shows them.
 func (m *Model) markRange() tea.Cmd {
 	here := m.here().seat
-	if here == nil {
+	on, ok := m.screens[m.cur].(marker)
+	if here == nil || !ok {
 		return m.say(toneNeed, false, "put the cursor on a seat first")
 	}
-	if m.marked == "" || m.seats[m.marked] == nil {
+	seats := on.inOrder(m)
+	place := func(id string) int {
+		return slices.IndexFunc(seats, func(s *engine.SeatView) bool { return s.ID == id })
+	}
+	from, to := place(m.marked), place(here.ID)
+	if from < 0 || to < 0 || !m.marks[m.marked] {
 		m.marks[here.ID], m.marked = true, here.ID
 		return m.say(toneText, false, "range starts here: move on and press "+m.reg.hint("mark-range")+" again")
 	}
-	in := false
-	for _, s := range m.fleet.Seats() {
-		end := s.ID == here.ID || s.ID == m.marked
-		if end && here.ID == m.marked {
-			m.marks[s.ID] = true
-			break
-		}
-		if in || end {
-			m.marks[s.ID] = true
-		}
-		if end {
-			if in {
-				break
-			}
-			in = true
-		}
+	for _, s := range seats[min(from, to) : max(from, to)+1] {
+		m.marks[s.ID] = true
 	}
 	m.marked = here.ID
 	return nil
+}
+
+// unmark takes the marks of seats away.
+func (m *Model) unmark(ids []string) {
+	for _, id := range ids {
+		delete(m.marks, id)
+	}
+	if !m.marks[m.marked] {
+		m.marked = ""
+	}
 }
 
 func (m *Model) whyNoCopy() string {
@@ -169,7 +179,7 @@ func (m *Model) openSnooze() tea.Cmd {
 	for _, c := range []struct {
 		text string
 		d    time.Duration
-	}{{"15 minutes", 15 * time.Minute}, {"1 hour", time.Hour}, {"4 hours", 4 * time.Hour}, {"until tomorrow", 18 * time.Hour}} {
+	}{{"15 minutes", 15 * time.Minute}, {"1 hour", time.Hour}, {"4 hours", 4 * time.Hour}, {"18 hours", 18 * time.Hour}} {
 		items = append(items, pickItem{text: c.text, run: func(m *Model) tea.Cmd {
 			return m.sendAck(key, int(c.d.Seconds()), "snoozed for every console: "+c.text)
 		}})

@@ -134,10 +134,8 @@ func (m *Model) paneBoxUnder(s *engine.SeatView, w, h int, head []string, more .
 		if why != "" && len(head) == 0 {
 			note = cut(why, max(w-8-width(note)-3, 4)) + " " + m.brush.g.dot + " " + note
 		}
-	case s.Pane != "" && m.fleet.Live && s.Life != engine.LifeUnknown && s.Life != engine.LifeLost:
-		lines = m.aside(w-2, rows, toneDim, "waiting for its screen")
 	default:
-		lines = m.aside(w-2, rows, toneDim, m.noPane(s)...)
+		lines = m.aside(w-2, rows, toneDim, m.noScreen(s)...)
 	}
 	if m.fleet.Live && m.fleet.Server.State != engine.Present && ok {
 		note, frame = "as last seen: tmux is "+m.fleet.Server.State.String(), toneUnknown
@@ -150,6 +148,14 @@ func (m *Model) paneBoxUnder(s *engine.SeatView, w, h int, head []string, more .
 		title = append(title, more...)
 	}
 	return m.brush.box(w, h, frame, title, note, append(head, lines...))
+}
+
+// noScreen says what stands in for a screen that has not come: that it will, or why not.
+func (m *Model) noScreen(s *engine.SeatView) []string {
+	if s.Pane != "" && m.fleet.Live && s.Life != engine.LifeUnknown && s.Life != engine.LifeLost {
+		return []string{"waiting for its screen"}
+	}
+	return m.noPane(s)
 }
 
 // noPane says why there is nothing to see, and what to press.

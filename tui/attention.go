@@ -14,8 +14,9 @@ import (
 // attentionScreen lists what waits for a person, heaviest first, with what
 // resolves it. Acknowledged items stand below the others.
 type attentionScreen struct {
-	list  list
-	items []engine.AttentionItem
+	list   list
+	items  []engine.AttentionItem
+	chosen bool // somebody moved the cursor: it stays on its item
 }
 
 func (s *attentionScreen) info() screenInfo { return infoOf(screenAttention) }
@@ -25,13 +26,16 @@ func (s *attentionScreen) refresh(m *Model) tea.Cmd {
 	keys := []string{}
 	filter := m.filters[screenAttention]
 	for _, it := range m.fleet.Attention {
-		if filter != "" && !matches(filter, it.Class, it.Seat, it.Rig, it.Reason, it.Remedy) {
+		if filter != "" && !matches(filter, it.Class, attentionLook(it.Class).word, it.Seat, it.Rig, it.Target, it.Reason, it.Remedy) {
 			continue
 		}
 		s.items = append(s.items, it)
 		keys = append(keys, it.Key)
 	}
 	s.list.set(keys)
+	if !s.chosen && m.cur != screenAttention { // whoever comes finds the heaviest
+		s.list.cursor, s.list.top = 0, 0
+	}
 	return nil
 }
 
@@ -51,6 +55,7 @@ func (s *attentionScreen) listHeight(m *Model) int {
 }
 
 func (s *attentionScreen) move(_ *Model, d move) tea.Cmd {
+	s.chosen = true
 	s.list.move(d)
 	return nil
 }
@@ -293,14 +298,13 @@ func (s *attentionScreen) detail(m *Model, w, h int) []string {
 	return m.brush.fill(out, w, h)
 }
 
-func (s *attentionScreen) at(m *Model, x, y int) bool {
+func (s *attentionScreen) at(m *Model, x, y int) click {
 	a := m.divide(len(s.items), false)
 	row := s.list.top + y - 1
 	if x >= a.listW || y < 1 || y >= s.listHeight(m) || row >= len(s.items) {
-		return false
+		return clickNone
 	}
-	s.list.cursor = row
-	return true
+	return s.list.click(row)
 }
 
 // rig finds a rig by id; nil when it is not in the picture.

@@ -185,13 +185,12 @@ func (m *Model) stamp(at time.Time, w int) string {
 	return at.Format("15:04:05")
 }
 
-func (s *eventsScreen) at(m *Model, _, y int) bool {
+func (s *eventsScreen) at(m *Model, _, y int) click {
 	row := s.list.top + y - 1
 	if y < 1 || row >= len(s.rows) {
-		return false
+		return clickNone
 	}
-	s.list.cursor = row
-	return true
+	return s.list.click(row)
 }
 
 func (m *Model) events() *eventsScreen {

@@ -153,6 +153,8 @@ func (m *Model) identityFacts(s *engine.SeatView) []fact {
 	add("cwd", "directory", s.Cwd)
 	if s.Pane != "" {
 		add("pane", "pane", string(s.Pane)+" in "+s.SessionName+", pid "+itoa(s.PanePID))
+	}
+	if s.PaneSize[0] > 0 { // of a pane that is not there nobody knows it
 		add("size", "size", itoa(s.PaneSize[0])+"x"+itoa(s.PaneSize[1]))
 	}
 	add("title", "title", s.Title)
@@ -213,7 +215,13 @@ func driftFacts(d engine.SpecDrift) []fact {
 }
 
 // historyFacts lists a seat's occupants through time, newest first.
-func (m *Model) historyFacts(sessions []engine.Session, tenures []engine.Tenure) []fact {
+func (m *Model) historyFacts(seat *engine.SeatView, sessions []engine.Session, tenures []engine.Tenure) []fact {
+	status := func(s engine.Session) string {
+		if s.Status == engine.SessionRunning && seat.Life != engine.LifeRunning { // the record has not been told
+			return "running, on record"
+		}
+		return string(s.Status)
+	}
 	if len(sessions)+len(tenures) == 0 {
 		return nil
 	}
@@ -231,7 +239,7 @@ func (m *Model) historyFacts(sessions []engine.Session, tenures []engine.Tenure)
 			value += " from " + t.Source
 		}
 		if s, ok := by[t.Generation]; ok {
-			value += dashed(string(s.Status))
+			value += dashed(status(s))
 		}
 		out = append(out, fact{"tenure/" + itoa(int(t.Generation)), "generation " + itoa(int(t.Generation)), clean(value), k, spanNote(m, t), "identity"})
 		if t.Reason != "" {
@@ -240,7 +248,7 @@ func (m *Model) historyFacts(sessions []engine.Session, tenures []engine.Tenure)
 	}
 	for _, s := range sessions {
 		if !seen[s.Generation] {
-			out = append(out, fact{"session/" + s.ID, "generation " + itoa(int(s.Generation)), string(s.Status), toneText, "started " + ago(m.now, s.CreatedAt), "identity"})
+			out = append(out, fact{"session/" + s.ID, "generation " + itoa(int(s.Generation)), status(s), toneText, "started " + ago(m.now, s.CreatedAt), "identity"})
 		}
 	}
 	return out

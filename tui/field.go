@@ -115,36 +115,6 @@ func (f *field) all() []Choice {
 	return f.choices
 }
 
-// matching gives the choices that hold what was typed.
-func (f *field) matching() []Choice {
-	all := f.all()
-	if f.kind == fieldMany || f.input == nil || f.input.text() == "" {
-		return all
-	}
-	var out []Choice
-	for _, c := range all {
-		if matches(f.input.text(), c.Value, c.Label, c.Note) {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
-// edited puts the cursor where an edit most likely meant: on the first match, or
-// on the text itself when that is a path or matches nothing.
-func (f *field) edited() {
-	if f.kind == fieldLines {
-		return
-	}
-	text := f.input.text()
-	switch {
-	case f.kind == fieldFree && (strings.ContainsAny(text, "/~") || strings.HasSuffix(text, ".yaml") || len(f.matching()) == 0):
-		f.at = -1
-	default:
-		f.at = 0
-	}
-}
-
 // offer adds live choices; one that was offered already is replaced, with what is
 // known of it now. What was typed or chosen stays chosen.
 func (f *field) offer(choices []Choice) {

@@ -2,7 +2,44 @@ package tui
 
 import (
 	"slices"
+	"strings"
 )
+
+// matching gives the choices that hold what was typed.
+func (f *field) matching() []Choice {
+	all := f.all()
+	if f.kind == fieldMany || f.input == nil || f.input.text() == "" {
+		return all
+	}
+	var out []Choice
+	for _, c := range all {
+		if matches(f.input.text(), c.Value, c.Label, c.Note) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// named finds the choice that is called as what was typed; -1 when none is.
+func (f *field) named() int {
+	text := strings.TrimSpace(f.input.text())
+	return slices.IndexFunc(f.matching(), func(c Choice) bool { return c.Value == text || c.Label == text })
+}
+
+// edited puts the cursor where an edit most likely meant: on the choice of that name, else
+// on the first match, or on the text itself when that is a path or matches nothing.
+func (f *field) edited() {
+	if f.kind == fieldLines {
+		return
+	}
+	text := f.input.text()
+	switch {
+	case f.kind == fieldFree && (strings.ContainsAny(text, "/~") || strings.HasSuffix(text, ".yaml") || len(f.matching()) == 0):
+		f.at = -1
+	default:
+		f.at = max(f.named(), 0)
+	}
+}
 
 // list draws the choices around the cursor. Where a note has no room, that of the
 // choice under the cursor is told whole below the list.

@@ -50,11 +50,15 @@ func (m *Model) whyNoFilter() string {
 	return ""
 }
 
-// match goes to the next or previous line that matches, around the end.
+// match goes to the next or previous line that matches: all lines do, but for the headings
+// of the Fleet.
 func (m *Model) match(by int) tea.Cmd {
-	if s, ok := m.screens[m.cur].(*fleetScreen); ok {
+	switch s := m.screens[m.cur].(type) {
+	case *fleetScreen:
 		s.matchSeat(by)
 		return nil
+	case *wallScreen:
+		return s.sideways(m, by)
 	}
 	return m.move(move{by: by})
 }

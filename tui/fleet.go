@@ -97,7 +97,7 @@ func (s *fleetScreen) addRig(r *engine.RigView, filter string) {
 				continue
 			}
 			row.n++
-			if filter == "" || seatMatches(seat, filter) {
+			if seatMatches(seat, filter) {
 				seats = append(seats, fleetRow{kind: rowSeat, key: "seat/" + seat.ID, rig: r, pod: pod, seat: seat})
 			}
 		}
@@ -136,9 +136,9 @@ func podsOf(r *engine.RigView) []engine.PodView {
 }
 
 // seatMatches reports whether a seat has the filter's words anywhere in what is
-// shown of it.
+// shown of it; without a filter each has.
 func seatMatches(s *engine.SeatView, filter string) bool {
-	return matches(filter, s.Address, s.Label, string(s.Runtime), s.Role, lookOf(s).word, s.Activity.Why, string(s.Continuity), s.Model)
+	return filter == "" || matches(filter, s.Address, s.Label, string(s.Runtime), s.Role, lookOf(s).word, s.Activity.Why, string(s.Continuity), s.Model)
 }
 
 // matches reports whether every word of the filter is in one of the texts.
@@ -150,6 +150,17 @@ func matches(filter string, texts ...string) bool {
 		}
 	}
 	return true
+}
+
+// inOrder lists the seats of the Fleet from the top, also what is folded.
+func (s *fleetScreen) inOrder(m *Model) []*engine.SeatView {
+	var out []*engine.SeatView
+	for _, seat := range m.fleet.Seats() {
+		if seatMatches(seat, m.filters[screenFleet]) {
+			out = append(out, seat)
+		}
+	}
+	return out
 }
 
 func (s *fleetScreen) update(*Model, tea.Msg) tea.Cmd { return nil }
@@ -168,7 +179,8 @@ func (s *fleetScreen) row() (fleetRow, bool) {
 	return fleetRow{}, false
 }
 
-func (s *fleetScreen) subject(*Model) subject {
+// subject: a rig or a pod means its seats, under a filter those that match.
+func (s *fleetScreen) subject(m *Model) subject {
 	r, ok := s.row()
 	if !ok {
 		return subject{}
@@ -182,8 +194,9 @@ func (s *fleetScreen) subject(*Model) subject {
 			out.pod = r.pod.Name
 		}
 		for i := range r.rig.Seats {
-			if r.kind == rowRig || r.rig.Seats[i].Pod == r.pod.Name {
-				out.seats = append(out.seats, r.rig.Seats[i].ID)
+			seat := &r.rig.Seats[i]
+			if (r.kind == rowRig || seat.Pod == r.pod.Name) && seatMatches(seat, m.filters[screenFleet]) {
+				out.seats = append(out.seats, seat.ID)
 			}
 		}
 	}
@@ -230,12 +243,11 @@ func (s *fleetScreen) reveal(m *Model, id string) bool {
 	return s.list.to("seat/" + id)
 }
 
-func (s *fleetScreen) at(m *Model, x, y int) bool {
+func (s *fleetScreen) at(m *Model, x, y int) click {
 	a := m.divide(len(s.rows), true)
 	row := s.list.top + y - 1
 	if x >= a.listW || y < 1 || y >= a.listH || row >= len(s.rows) {
-		return false
+		return clickNone
 	}
-	s.list.cursor = row
-	return true
+	return s.list.click(row)
 }

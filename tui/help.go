@@ -15,8 +15,8 @@ func (m *Model) actionItem(a *action) pickItem {
 	for i, k := range a.keys {
 		keys[i] = keyWord(k)
 	}
-	text := strings.ToUpper(a.id[:1]) + strings.ReplaceAll(a.id[1:], "-", " ")
-	return pickItem{group: a.group, text: text, note: a.help, key: strings.Join(keys, " "), why: a.why(m), run: a.run}
+	text := upperFirst(strings.ReplaceAll(a.id, "-", " "))
+	return pickItem{group: a.group, text: text, note: a.help, key: strings.Join(keys, " "), why: a.why(m), again: a.why, run: a.run}
 }
 
 // openHelp lists every key that works where the operator is.
@@ -54,7 +54,7 @@ func (m *Model) openPalette() tea.Cmd {
 		it := m.actionItem(a)
 		it.group = "Commands"
 		if a.in&in == 0 {
-			it.why = "only on " + a.screens()
+			it.why, it.again = "only on "+a.screens(), nil
 		}
 		items = append(items, it)
 	}

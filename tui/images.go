@@ -210,14 +210,14 @@ func (s *imagesScreen) subject(*Model) subject {
 
 func (s *imagesScreen) panes(*Model) []string { return nil }
 
-func (s *imagesScreen) at(m *Model, x, y int) bool {
+func (s *imagesScreen) at(m *Model, x, y int) click {
 	a := s.sizes(m)
 	row := s.list.top + y - 1
 	if x >= a.listW || y < 1 || y >= a.listH-s.aboutRows(a) || row >= len(s.rows) {
-		return false
+		return clickNone
 	}
-	s.list.cursor = row
-	return true
+	s.inside = s.inside && row == s.list.cursor // what it was inside of is not under the cursor any more
+	return s.list.click(row)
 }
 
 // openImage gives the keys to what is known of the image and back.

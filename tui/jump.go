@@ -24,6 +24,14 @@ func (m *Model) whyNoJump() string {
 	return ""
 }
 
+// jumpWord is the label of the key that jumps; on a rig or a pod it folds.
+func (m *Model) jumpWord() string {
+	if s := m.here(); s.seat == nil && s.rig != nil && m.cur == screenFleet {
+		return "fold"
+	}
+	return "jump"
+}
+
 // jump goes into the seat's pane. It changes nothing on record. On a rig or pod
 // it folds.
 func (m *Model) jump() tea.Cmd {

@@ -69,6 +69,7 @@ type action struct {
 	in    scope
 	foot  int    // place in the footer, lower first; 0 = not in the footer
 	pair  string // the action whose key stands beside its own in the footer
+	opens bool   // a click on the row under the cursor does it too
 	write bool   // opens a wizard or changes something: refused in read-only mode
 
 	// disabled says why the action cannot be done now, "" when it can.

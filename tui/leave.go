@@ -77,16 +77,37 @@ func (w *wizard) batchLines(m *Model, cols int) []string {
 	return append(append(out, m.paragraph(toneBad, m.brush.g.fail+" ", text, cols)...), m.brush.blank(cols, 1)...)
 }
 
-// leftLines names what was left out, in the order of the marks.
+// leftLines names what was left out, and what is gone, in the order of the marks.
 func (w *wizard) leftLines(m *Model, cols int) []string {
 	var out []string
+	put := func(text string) {
+		out = append(out, m.paragraph(toneNeed, "  "+m.brush.g.dot+" ", text, cols)...)
+	}
 	for _, id := range w.who.seats {
-		if s := m.seats[id]; s != nil && w.left[s.Address] != "" {
-			out = append(out, m.paragraph(toneNeed, "  "+m.brush.g.dot+" ", "left out, nothing is done to it: "+clean(s.Address)+": "+clean(w.left[s.Address]), cols)...)
+		switch name := w.names[id]; {
+		case !w.def.each:
+		case m.seats[id] == nil && w.run == nil:
+			put(clean(name) + " is no longer there: nothing is done to it")
+		case w.left[name] != "":
+			put("left out, nothing is done to it: " + clean(name) + ": " + clean(w.left[name]))
 		}
 	}
 	if len(out) > 0 {
 		out = append(out, m.brush.blank(cols, 1)...)
 	}
 	return out
+}
+
+// there counts the seats of a batch that something is done to.
+func (w *wizard) there(m *Model) int {
+	if w.run != nil {
+		return len(w.run.plans)
+	}
+	n := 0
+	for id, name := range w.names {
+		if m.seats[id] != nil && w.left[name] == "" {
+			n++
+		}
+	}
+	return n
 }

@@ -89,6 +89,24 @@ func (l *list) to(key string) bool {
 	return false
 }
 
+// click is what a click on a list meant.
+type click int
+
+const (
+	clickNone   click = iota // no row of it
+	clickOther               // another row, which has the cursor now
+	clickCursor              // the row that had the cursor already
+)
+
+// click puts the cursor on a row.
+func (l *list) click(row int) click {
+	if row == l.cursor {
+		return clickCursor
+	}
+	l.cursor = row
+	return clickOther
+}
+
 // window gives the range of rows to draw in h lines.
 func (l *list) window(h int) (from, to int) {
 	from = max(min(l.top, len(l.keys)-h), 0)

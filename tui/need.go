@@ -179,7 +179,7 @@ func (m *Model) showItem(key string) tea.Cmd {
 	delete(m.filters, screenAttention)
 	cmd := m.show(screenAttention)
 	if s, ok := m.screens[screenAttention].(*attentionScreen); ok {
-		s.list.to(key)
+		s.chosen = s.list.to(key)
 	}
 	return cmd
 }
@@ -188,7 +188,7 @@ func (m *Model) showItem(key string) tea.Cmd {
 func (s *attentionScreen) nextNeed(m *Model) tea.Cmd {
 	for i := 1; i <= len(s.items); i++ {
 		if at := (s.list.cursor + i) % len(s.items); s.items[at].Acked == "" {
-			s.list.cursor = at
+			s.list.cursor, s.chosen = at, true
 			s.list.clamp()
 			return nil
 		}

@@ -89,3 +89,48 @@ func TestTheLineOfARigCountsACutOffOperation(t *testing.T) {
 	d.size(200, 50)
 	d.has("▲ 1 needs you")
 }
+
+// Attention opens on what is heaviest, whatever was first in the pictures before anybody
+// looked; once it is shown, or somebody chose an item, the cursor stays on its item.
+func TestAttentionOpensOnTheHeaviest(t *testing.T) {
+	var more []engine.AttentionItem
+	heavier := func(rev uint64, reason string) fleetMsg {
+		f := *tuitest.Fleet(7)
+		f.Revision = rev
+		more = append([]engine.AttentionItem{{Key: reason, Class: engine.AttnGate, Seat: "dev-impl@shop", SeatID: "seat000", Reason: reason}}, more...)
+		f.Attention = append(append([]engine.AttentionItem(nil), more...), f.Attention...)
+		return fleetMsg{&f}
+	}
+	d := drive(t, tuitest.Fleet(7), options())
+	d.send(heavier(2, "a gate"))
+	d.keys("2")
+	if got := d.m.here().item; got == nil || got.Reason != "a gate" {
+		t.Errorf("opens on %+v", got)
+	}
+	d.send(heavier(3, "another gate"))
+	if got := d.m.here().item; got == nil || got.Reason == "another gate" {
+		t.Errorf("went on to %+v under the eyes", got)
+	}
+	d.keys("j")
+	at := d.m.here().item.Key
+	d.keys("1")
+	d.send(heavier(4, "a third gate"))
+	d.keys("2")
+	if got := d.m.here().item; got.Key != at {
+		t.Errorf("left the item that was chosen for %+v", got)
+	}
+}
+
+// A filter finds what an item is called on its row, and what an operation was done to.
+func TestAttentionIsFilteredByWhatItShows(t *testing.T) {
+	for words, want := range map[string]string{"an answer": "dev-qa@shop", "cut-off": "dev-impl@shop", "dev-impl": "dev-impl@shop"} {
+		f := withCutOff(tuitest.Fleet(7), false)
+		f.Attention[0].Target = "dev-impl@shop"
+		f.Attention[0].Reason, f.Attention[0].Remedy = "a handover", "rig op rollback op-77"
+		d := drive(t, f, options())
+		d.keys("2", "/", words, "enter")
+		if it := d.m.here().item; it == nil || waits(*it) != want {
+			t.Errorf("%q finds %+v", words, it)
+		}
+	}
+}

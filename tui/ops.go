@@ -196,9 +196,9 @@ func (m *Model) openOperation() tea.Cmd {
 		s.inside = s.op() != nil
 		return nil
 	}
-	if s.steps.cursor < len(s.journal.steps) {
-		text := m.stepText(s.journal.steps[s.steps.cursor])
-		m.push(&reader{title: "Step " + itoa(s.steps.cursor+1) + " of " + itoa(len(s.journal.steps)), lines: text, copy: plainText(text)})
+	if steps := m.asItStands(s.journal.id, s.journal.steps); s.steps.cursor < len(steps) {
+		text := m.stepText(steps[s.steps.cursor])
+		m.push(&reader{title: "Step " + itoa(s.steps.cursor+1) + " of " + itoa(len(steps)), lines: text, copy: plainText(text)})
 	}
 	return nil
 }
@@ -291,14 +291,14 @@ func (m *Model) opState(op engine.Operation) engine.OpState {
 	return op.State
 }
 
-func (s *opsScreen) at(m *Model, x, y int) bool {
+func (s *opsScreen) at(m *Model, x, y int) click {
 	a := s.sizes(m)
 	row := s.list.top + y - 1
 	if x >= a.listW || y < 1 || y >= a.listH || row >= len(s.rows) {
-		return false
+		return clickNone
 	}
-	s.list.cursor = row
-	return true
+	s.inside = s.inside && row == s.list.cursor // what it was inside of is not under the cursor any more
+	return s.list.click(row)
 }
 
 // reload reads the list of the screen again.

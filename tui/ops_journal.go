@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,8 +83,9 @@ func (s *opsScreen) journalSteps(m *Model, w, h int) (lines []string, note strin
 		return nil, ""
 	}
 	var detail []string
-	if s.inside && s.steps.cursor < len(s.journal.steps) {
-		st := s.journal.steps[s.steps.cursor]
+	steps := m.asItStands(s.journal.id, s.journal.steps)
+	if s.inside && s.steps.cursor < len(steps) {
+		st := steps[s.steps.cursor]
 		detail = append(m.brush.blank(w, 1), m.brush.rule(w, "evidence", toneDim))
 		for _, l := range wrapped(evidenceOf(st), m.brush, w-2) {
 			detail = append(detail, " "+l+" ")
@@ -95,11 +97,26 @@ func (s *opsScreen) journalSteps(m *Model, w, h int) (lines []string, note strin
 			detail = nil
 		}
 	}
-	lines, all := s.steps.tall(h-len(detail), func(i int, on bool) []string { return m.headedStep(s.journal.steps, i, w, s.inside && on) })
+	lines, all := s.steps.tall(h-len(detail), func(i int, on bool) []string { return m.headedStep(steps, i, w, s.inside && on) })
 	if !all {
-		note = joinWords(" "+m.brush.g.dot+" ", itoa(s.steps.cursor+1)+"/"+itoa(len(s.journal.steps)), note)
+		note = joinWords(" "+m.brush.g.dot+" ", itoa(s.steps.cursor+1)+"/"+itoa(len(steps)), note)
 	}
 	return append(lines, detail...), note
+}
+
+// asItStands are the steps of an operation. The one that was under way when its process
+// died is so no longer: nobody works on it, and no time of it runs.
+func (m *Model) asItStands(id string, steps []engine.OperationStep) []engine.OperationStep {
+	if m.cutOff(id) == nil {
+		return steps
+	}
+	out := slices.Clone(steps)
+	for i := range out {
+		if out[i].State == engine.StepStarted {
+			out[i].State, out[i].Error = engine.StepUnknown, cmp.Or(out[i].Error, "its process died here: how far it came is not known")
+		}
+	}
+	return out
 }
 
 // evidenceOf is what a step proved, in rows.
@@ -187,6 +204,8 @@ func (m *Model) stepTime(st engine.OperationStep) string {
 		return ""
 	case !st.EndedAt.IsZero():
 		return elapsed(st.EndedAt.Sub(st.StartedAt))
+	case st.State != engine.StepStarted: // it was given up, nobody wrote when
+		return ""
 	}
 	return elapsed(m.now.Sub(st.StartedAt).Truncate(time.Second))
 }
@@ -198,7 +217,14 @@ func (m *Model) stepText(st engine.OperationStep) []readLine {
 	out = said(out, "seat", clean(st.Seat), toneText)
 	out = said(out, "way back", wayBack(st.Effect), toneText)
 	if !st.StartedAt.IsZero() {
-		out = append(out, readLine{"began", st.StartedAt.In(m.opt.zone()).Format("15:04:05.000") + ", took " + m.stepTime(st), toneText})
+		took := "took " + m.stepTime(st)
+		switch {
+		case m.stepTime(st) == "":
+			took = ""
+		case st.State == engine.StepStarted:
+			took = "under way for " + m.stepTime(st)
+		}
+		out = append(out, readLine{"began", joinWords(", ", st.StartedAt.In(m.opt.zone()).Format("15:04:05.000"), took), toneText})
 	}
 	out = said(out, "error", clean(st.Error), toneBad)
 	return append(append(out, readLine{}, readLine{"evidence", "", toneText}), evidenceOf(st)...)
@@ -223,7 +249,7 @@ func (m *Model) showsRunning() bool {
 	}
 	if s, ok := m.screens[m.cur].(*opsScreen); ok && m.fleet != nil {
 		for _, st := range s.journal.steps {
-			if st.State == engine.StepStarted && st.EndedAt.IsZero() && !s.journal.op.State.Ended() {
+			if st.State == engine.StepStarted && st.EndedAt.IsZero() && !s.journal.op.State.Ended() && m.cutOff(s.journal.id) == nil {
 				return true
 			}
 		}

@@ -97,6 +97,9 @@ func (m *Model) onPapers(msg papersMsg) tea.Cmd {
 		return nil
 	}
 	m.papersAsked = 0
+	if m.top() != nil { // something else was opened meanwhile, and has the keys
+		return nil
+	}
 	if msg.err != nil {
 		return m.say(toneBad, false, errorText(msg.err))
 	}

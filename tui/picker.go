@@ -13,7 +13,8 @@ type pickItem struct {
 	text  string
 	note  string
 	key   string
-	why   string // not empty: cannot be chosen, and why
+	why   string                // not empty: cannot be chosen, and why
+	again func(m *Model) string // asks that once more when it is chosen; nil = why stands
 	run   func(m *Model) tea.Cmd
 }
 
@@ -300,10 +301,14 @@ func (m *Model) pick() tea.Cmd {
 		return nil
 	}
 	it := p.found[p.list.cursor]
+	m.drop(p)
+	if it.again != nil { // the world went on while the list was open
+		it.why = it.again(m)
+	}
 	if it.why != "" {
+		m.overlays = append(m.overlays, p)
 		return m.say(toneNeed, false, it.why)
 	}
-	m.drop(p)
 	if it.run == nil {
 		return nil
 	}

@@ -4,9 +4,13 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"rig/engine"
 )
@@ -24,7 +28,8 @@ func RunPlain(ctx context.Context, c engine.Console, in io.Reader, out io.Writer
 		return err
 	}
 	m.operator = c.Operator()
-	p := &plain{m: m, out: out, lines: readLines(ctx, in), looks: map[string]string{}, items: map[string]bool{}, ops: map[string]string{}}
+	p := &plain{m: m, out: out, looks: map[string]string{}, names: map[string]string{}, items: map[string]bool{}, ops: map[string]string{}}
+	p.lines = p.readLines(ctx, in)
 	return p.loop(c.Subscribe(ctx))
 }
 
@@ -35,18 +40,33 @@ type plain struct {
 	out   io.Writer
 	lines <-chan string
 	looks map[string]string // seat id to what was said of it
-	items map[string]bool   // attention keys that were said
+	names map[string]string // seat id to the address it was said under
+	items map[string]bool   // attention keys that were said and still wait
+	told  []string          // attention keys in the order in which they were numbered last
 	ops   map[string]string
+	word  string // what was said of the picture as a whole
+	fault string // what was said of the record
 	begun bool
+
+	unread error // why the input ended before its end; read once lines is closed
+
+	due      time.Time        // pictures from before this time are not answered from; zero = none is
+	patience <-chan time.Time // ends the wait for one that does not come
 }
 
+// maxLine bounds a line of input, in bytes: more than a message or a text may have.
+const maxLine = 1 << 20
+
+// pictureTime is how long the picture that an operation leads to is waited for.
+const pictureTime = 2 * time.Second
+
 // readLines turns input into a channel of lines; it closes at the end.
-func readLines(ctx context.Context, in io.Reader) <-chan string {
+func (p *plain) readLines(ctx context.Context, in io.Reader) <-chan string {
 	ch := make(chan string)
 	go func() {
 		defer close(ch)
 		s := bufio.NewScanner(in)
-		s.Buffer(nil, 64<<10)
+		s.Buffer(nil, maxLine)
 		for s.Scan() {
 			select {
 			case ch <- s.Text():
@@ -54,6 +74,7 @@ func readLines(ctx context.Context, in io.Reader) <-chan string {
 				return
 			}
 		}
+		p.unread = s.Err()
 	}()
 	return ch
 }
@@ -63,11 +84,12 @@ func (p *plain) say(format string, a ...any) {
 }
 
 // loop takes pictures and commands until one of them ends. Commands wait for the
-// first picture, so that a script's first line has something to work on.
+// first picture, so that a script's first line has something to work on, and for the one
+// that shows what they have done.
 func (p *plain) loop(fleets <-chan *engine.Fleet) error {
 	for {
 		lines := p.lines
-		if !p.begun {
+		if !p.begun || !p.due.IsZero() {
 			lines = nil
 		}
 		select {
@@ -80,31 +102,79 @@ func (p *plain) loop(fleets <-chan *engine.Fleet) error {
 			}
 			p.picture(f)
 		case line, ok := <-lines:
-			if !ok || p.command(line) {
+			if !ok {
+				return p.ended()
+			}
+			p.catchUp(fleets)
+			if p.command(line) {
 				return nil
 			}
+		case <-p.patience:
+			p.due, p.patience = time.Time{}, nil
 		case <-p.m.ctx.Done():
 			return nil
 		}
 	}
 }
 
+// ended says why the input cannot be read on, where that is not its end.
+func (p *plain) ended() error {
+	switch {
+	case p.unread == nil:
+		return nil
+	case errors.Is(p.unread, bufio.ErrTooLong):
+		return engine.Errorf(engine.CodeInvalid, "a line of the input is too long: at most %d bytes are taken", maxLine).
+			WithHint("put a long text into a file and send its path")
+	}
+	return engine.Errorf(engine.CodeUnavailable, "the input cannot be read").Wrap(p.unread).WithHint("rig tui --plain reads lines from its standard input")
+}
+
+// catchUp takes the pictures that have come, and the time: an answer is about now.
+func (p *plain) catchUp(fleets <-chan *engine.Fleet) {
+	for {
+		select {
+		case f, ok := <-fleets:
+			if ok {
+				p.picture(f)
+				continue
+			}
+		default:
+		}
+		break
+	}
+	if p.m.opt.Now != nil {
+		p.m.setNow(p.m.opt.Now())
+	}
+}
+
+// await lets the next command wait for a picture of after now.
+func (p *plain) await() {
+	if p.m.opt.Now != nil {
+		p.due, p.patience = p.m.opt.Now(), time.After(pictureTime)
+	}
+}
+
 // picture says what changed.
 func (p *plain) picture(f *engine.Fleet) {
 	_ = p.m.setFleet(f) // its commands are those of screens, which are not here
+	if !f.At.Before(p.due) {
+		p.due, p.patience = time.Time{}, nil
+	}
 	at := f.At.In(p.m.opt.zone()).Format("15:04:05") + " "
 	if !p.begun {
 		p.begun = true
 		p.greet(f)
 		at = ""
 	}
+	p.whole(f, at)
+	p.gone(f, at)
 	for _, s := range f.Seats() {
 		text := lookOf(s).word + dashed(clean(s.Activity.Why))
 		if s.Life != engine.LifeRunning {
 			text = lookOf(s).word + dashed(clean(s.LifeWhy))
 		}
 		before, known := p.looks[s.ID]
-		p.looks[s.ID] = text
+		p.looks[s.ID], p.names[s.ID] = text, clean(s.Address)
 		if known && before != text {
 			p.say("%s%s: %s, was %s", at, clean(s.Address), text, before)
 		}
@@ -112,9 +182,12 @@ func (p *plain) picture(f *engine.Fleet) {
 			p.say("%s%s: new, %s", at, clean(s.Address), text)
 		}
 	}
+	waiting := map[string]bool{}
 	for _, it := range f.Attention {
-		if !p.items[it.Key] && it.Acked == "" {
-			p.items[it.Key] = true
+		if it.Acked != "" {
+			continue
+		}
+		if waiting[it.Key] = true; !p.items[it.Key] {
 			lead := at
 			if p.m.opt.Bell && at != "" {
 				lead = "\a" + at
@@ -122,6 +195,7 @@ func (p *plain) picture(f *engine.Fleet) {
 			p.say("%s%s", lead, p.item(it))
 		}
 	}
+	p.items = waiting
 	for _, op := range f.Ops {
 		text := string(op.State)
 		if op.Total > 0 { // the steps of what has ended are not in the picture
@@ -145,16 +219,38 @@ func (p *plain) greet(f *engine.Fleet) {
 	} else {
 		p.say("rig: %s, %s; how many run is not known yet.", engine.Counted(t.Rigs, "rig"), engine.Counted(t.Seats, "seat"))
 	}
-	if word, _ := p.m.serverWord(); word != "live" {
-		p.say("The picture is: %s.", word)
-	}
-	if f.RecordErr != "" {
-		p.say("The record cannot be read: %s. rig doctor says more.", clean(f.RecordErr))
-	}
-	if t.Rigs == 0 {
+	if t.Rigs == 0 && f.RecordErr == "" {
 		p.say("No rigs yet: up brings one up.")
 	}
 	p.say("Type help for the commands.")
+}
+
+// whole says what holds for the picture as a whole, where that is another thing now.
+func (p *plain) whole(f *engine.Fleet, at string) {
+	if fault := clean(f.RecordErr); fault != p.fault {
+		if p.fault = fault; fault != "" {
+			p.say("%sThe record cannot be read: %s. rig doctor says more.", at, fault)
+		}
+	}
+	word, _ := p.m.serverWord()
+	if word != p.word && (p.word != "" || word != "live") { // live goes without saying at the start
+		p.say("%sThe picture is: %s.", at, word)
+	}
+	p.word = word
+}
+
+// gone says which seats are no longer there, of a picture that tells.
+func (p *plain) gone(f *engine.Fleet, at string) {
+	if f.RecordErr != "" {
+		return
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.names)) {
+		if p.m.seats[id] == nil {
+			p.say("%s%s: no longer there", at, p.names[id])
+			delete(p.names, id)
+			delete(p.looks, id)
+		}
+	}
 }
 
 // item is one line of attention, with what resolves it.

@@ -56,7 +56,7 @@ func (p *plain) list(words string) {
 		p.say("rig %s: %s, %s of %s running", clean(r.Name), lookRig(r.Life).word, engine.Untold(r.Running, r.Unknown), engine.Counted(len(r.Seats), "seat"))
 		for j := range r.Seats {
 			s := &r.Seats[j]
-			if words != "" && !seatMatches(s, words) {
+			if !seatMatches(s, words) {
 				continue
 			}
 			share, _ := p.m.shareCell(s)
@@ -108,7 +108,12 @@ func (p *plain) seat(text string) {
 	if err != nil {
 		p.say("history: %s", clean(errorText(err)))
 	}
-	for _, f := range append(p.m.withLineage(facts, tenures), p.m.historyFacts(sessions, tenures)...) {
+	facts = append(p.m.withLineage(facts, tenures), p.m.historyFacts(s, sessions, tenures)...)
+	drift, err := p.m.c.SpecDrift(p.m.ctx, s.ID)
+	if err != nil {
+		p.say("spec: %s", clean(errorText(err)))
+	}
+	for _, f := range append(facts, driftFacts(drift)...) {
 		if strings.HasPrefix(f.key, "h/") {
 			p.say("%s", f.value)
 			continue
@@ -126,7 +131,9 @@ func (p *plain) attention() {
 		title, why, _ := calmWords(p.m.fleet)
 		p.say("%s. %s", title, why)
 	}
+	p.told = nil
 	for i, it := range p.m.fleet.Attention {
+		p.told = append(p.told, it.Key)
 		seen := ""
 		if it.Acked != "" {
 			seen = " (" + p.m.ackWord(it) + ")"
@@ -194,6 +201,7 @@ func (p *plain) journal(id string) {
 		return
 	}
 	p.say("%s %s: %s", op.Verb, clean(op.Target), p.m.opState(op))
+	steps = p.m.asItStands(op.ID, steps)
 	for _, st := range steps {
 		p.say("  %s: %s %s %s", lookStep(st.State).word, clean(stepWords(st, steps)), p.m.stepTime(st), clean(st.Error))
 	}
@@ -266,17 +274,40 @@ func (p *plain) send(text string) {
 }
 
 func (p *plain) ack(text string, seconds int) {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > len(p.m.fleet.Attention) {
-		p.say("Which item? attention numbers them.")
+	it := p.numbered(text)
+	if it == nil {
 		return
 	}
-	it := p.m.fleet.Attention[n-1]
 	if err := p.m.c.Ack(p.m.ctx, it.Key, seconds); err != nil {
 		p.say("%s", clean(errorText(err)))
 		return
 	}
 	p.say("Done for every console: %s", clean(it.Reason))
+	p.await()
+}
+
+// numbered is the item of a number, as attention told them last or else as they stand now;
+// nil when there is none, which is said.
+func (p *plain) numbered(text string) *engine.AttentionItem {
+	now := p.m.fleet.Attention
+	keys := p.told
+	if keys == nil {
+		for _, it := range now {
+			keys = append(keys, it.Key)
+		}
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > len(keys) {
+		p.say("Which item? attention numbers them.")
+		return nil
+	}
+	for i := range now {
+		if now[i].Key == keys[n-1] {
+			return &now[i]
+		}
+	}
+	p.say("Number %d does not wait any more; attention numbers what does.", n)
+	return nil
 }
 
 func (p *plain) snooze(text string) {

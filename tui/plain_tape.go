@@ -30,7 +30,7 @@ func (p *plain) lookBack(text string) {
 		}
 		return
 	}
-	i := shotAt(shots, when, p.m.opt.zone())
+	i := shotAt(shots, when, p.m.now, p.m.opt.zone())
 	if i < 0 {
 		p.say("Nothing was recorded at %q: a time such as 0312, after %s.", clean(when), shots[0].At.In(p.m.opt.zone()).Format("15:04"))
 		return

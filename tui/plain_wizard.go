@@ -1,8 +1,8 @@
 package tui
 
 import (
+	"cmp"
 	"context"
-	"strconv"
 	"strings"
 
 	"rig/engine"
@@ -19,6 +19,9 @@ func (p *plain) wizard(def wizardDef, target string) {
 	w := &wizard{def: def, name: newInput("")}
 	if target != "" && !p.aim(w, target) {
 		return
+	}
+	if w.who.seat != nil {
+		target = w.who.seat.Address
 	}
 	if def.each && len(w.who.seats) == 0 {
 		p.say("%s SEAT: name the seat.", def.verb)
@@ -101,7 +104,7 @@ func (p *plain) ask(f *field, target string) bool {
 		at := f.at
 		f.input.set(target)
 		f.edited()
-		if f.wrong() == "" {
+		if cmp.Or(unclear(f), f.wrong()) == "" {
 			p.say("%s: %s", f.label, f.value())
 			return true
 		}
@@ -117,8 +120,7 @@ func (p *plain) ask(f *field, target string) bool {
 		if !ok || line == "cancel" {
 			return false
 		}
-		p.answer(f, line)
-		if why := f.wrong(); why != "" {
+		if why := cmp.Or(answer(f, line), f.wrong()); why != "" {
 			p.say("%s: %s", f.label, why)
 			continue
 		}
@@ -142,37 +144,6 @@ func (p *plain) offer(f *field) {
 			note = "cannot: " + clean(c.Reason)
 		}
 		p.say("  %d. %s %s", i+1, clean(c.Value), note)
-	}
-}
-
-// answer takes a line: a number of a choice, a text, yes or no.
-func (p *plain) answer(f *field, line string) {
-	if line == "" {
-		return
-	}
-	n, err := strconv.Atoi(line)
-	all := f.all()
-	numbered := err == nil && n >= 1 && n <= len(all)
-	switch f.kind {
-	case fieldToggle:
-		f.on = line == "yes" || line == "y"
-	case fieldMany:
-		f.picked = map[string]bool{}
-		for _, word := range words(line) {
-			if n, err := strconv.Atoi(word); err == nil && n >= 1 && n <= len(all) {
-				word = all[n-1].Value
-			}
-			f.picked[word] = true
-		}
-	case fieldPick, fieldFree:
-		if numbered {
-			line = all[n-1].Value
-		}
-		f.input.set(line)
-		f.edited()
-	case fieldText:
-		f.input.set(line)
-	case fieldLines: // askText asks those
 	}
 }
 
@@ -223,25 +194,27 @@ func (p *plain) read() (string, bool) {
 
 // propose prints the plans and applies them after the right answer.
 func (p *plain) propose(w *wizard) {
-	blocked := 0
+	blocked, steps := inTheWay(w.plans)
 	for _, plan := range w.plans {
 		for _, l := range plan.Lines() {
 			p.say("%s%s", plainLead(l.Kind), clean(l.Text))
 		}
-		blocked += len(plan.Blockers)
 	}
 	canForce := w.def.force != nil && !w.forced
-	if blocked > 0 || len(w.plans) == 0 {
+	switch {
+	case blocked > 0:
 		p.say("%s: nothing can be applied.", engine.Counted(blocked, "blocker"))
-		if !canForce {
-			return
-		}
+	case steps == 0:
+		p.say("%s.", upperFirst(nothingToDo))
+	}
+	if (blocked > 0 || steps == 0) && !canForce {
+		return
 	}
 	word := w.nameNeeded()
 	if word == "" {
 		word = "yes"
 	}
-	if blocked == 0 {
+	if blocked == 0 && steps > 0 {
 		p.say("Type \"%s\" to apply this; anything else leaves it.", word)
 	}
 	if canForce {
@@ -253,7 +226,7 @@ func (p *plain) propose(w *wizard) {
 		w.forced = true
 		p.plan(w)
 		return
-	case !ok || line != word || blocked > 0:
+	case !ok || line != word || blocked > 0 || steps == 0:
 		p.say("Left. Nothing was changed.")
 		return
 	}
@@ -300,6 +273,7 @@ func (p *plain) apply(plan *engine.Plan) {
 				p.steps(<-news, said)
 			}
 			p.receipt(msg.receipt, msg.err)
+			p.await()
 			return
 		}
 	}
@@ -349,7 +323,7 @@ func (p *plain) receipt(r *engine.Receipt, err error) {
 			err = r.Error
 		}
 	}
-	if err != nil {
+	if err != nil && !toldOfSeat(r, err) {
 		p.say("It ended with: %s", clean(errorText(err)))
 	}
 }

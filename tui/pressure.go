@@ -29,6 +29,8 @@ type pressureScreen struct {
 // pressureEvery is how often at most the plan is made anew.
 const pressureEvery = time.Second
 
+func (s *pressureScreen) inOrder(*Model) []*engine.SeatView { return s.rows }
+
 func (s *pressureScreen) info() screenInfo { return infoOf(screenPressure) }
 
 func (s *pressureScreen) refresh(m *Model) tea.Cmd {
@@ -122,7 +124,7 @@ func (s *pressureScreen) sort(m *Model) {
 	s.rows = s.rows[:0]
 	filter := m.filters[screenPressure]
 	for _, seat := range m.fleet.Seats() {
-		if seat.Runtime == engine.RuntimeTerminal || filter != "" && !seatMatches(seat, filter) {
+		if seat.Runtime == engine.RuntimeTerminal || !seatMatches(seat, filter) {
 			continue
 		}
 		s.rows = append(s.rows, seat)
@@ -188,11 +190,10 @@ func (s *pressureScreen) subject(m *Model) subject {
 
 func (s *pressureScreen) panes(*Model) []string { return nil }
 
-func (s *pressureScreen) at(_ *Model, _, y int) bool {
+func (s *pressureScreen) at(_ *Model, _, y int) click {
 	row := s.list.top + y - 2
 	if y < 2 || y-2 >= s.list.height || row >= len(s.rows) {
-		return false
+		return clickNone
 	}
-	s.list.cursor = row
-	return true
+	return s.list.click(row)
 }

@@ -69,7 +69,11 @@ func (s *pressureScreen) view(m *Model, w, h int) []string {
 // summary counts what the plan says, and names its thresholds.
 func (s *pressureScreen) summary(m *Model, w int) string {
 	if s.trouble != "" {
-		return m.brush.line(w, false, seg{toneBad, "  no plan: " + clean(s.trouble)})
+		what := "  no plan: "
+		if s.plan != nil {
+			what = "  no newer plan than that of " + ago(m.now, s.plan.At) + ": "
+		}
+		return m.brush.line(w, false, seg{toneBad, what + clean(s.trouble)})
 	}
 	if s.plan == nil {
 		return m.brush.line(w, false, seg{toneDim, "  the compact plan is being made"})

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -111,7 +112,7 @@ func (m *Model) receipt(r *engine.Receipt, err error, cols int) []string {
 			err = r.Error
 		}
 	}
-	if err != nil {
+	if err != nil && !toldOfSeat(r, err) {
 		e := asEngineError(err)
 		out = append(out, m.paragraph(toneBad, "  "+m.brush.g.fail+" ", coded(e), cols)...)
 		if e.Hint != "" {
@@ -119,6 +120,12 @@ func (m *Model) receipt(r *engine.Receipt, err error, cols int) []string {
 		}
 	}
 	return out
+}
+
+// toldOfSeat reports that what an operation ended with stands in its receipt already, below
+// the seat that it happened to.
+func toldOfSeat(r *engine.Receipt, err error) bool {
+	return r != nil && slices.ContainsFunc(r.Seats, func(s engine.SeatReceipt) bool { return s.Error != nil && errorText(s.Error) == errorText(err) })
 }
 
 // coded is an error with its code, said once.
@@ -207,7 +214,8 @@ func (m *Model) seatReceipt(s engine.SeatReceipt, cols int) []string {
 	if s.ContextDelivered {
 		word += ", context delivered"
 	}
-	segs := []seg{{k, "  " + mark + " "}, {toneText, pad(cutMiddle(clean(s.Seat), 26), 26) + "  "}, {k, word}}
+	name := max(min(26, cols-6-width(word)), 10) // how it ended has its place first
+	segs := []seg{{k, "  " + mark + " "}, {toneText, pad(cutMiddle(clean(s.Seat), name), name) + "  "}, {k, word}}
 	more := string(s.Binding) // an outcome: in the words of the record
 	if a := clean(s.Action); a != more && whyText(s.Action) != word {
 		more = joinWords(", ", whyText(a), more)

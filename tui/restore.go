@@ -317,14 +317,13 @@ func (s *restoreScreen) subject(m *Model) subject {
 
 func (s *restoreScreen) panes(*Model) []string { return nil }
 
-func (s *restoreScreen) at(m *Model, x, y int) bool {
+func (s *restoreScreen) at(m *Model, x, y int) click {
 	a, p := s.sizes(m), s.part()
 	row := p.list.top + y - restoreHead
 	if x >= a.listW || y < restoreHead || y >= a.listH || row >= len(p.list.keys) {
-		return false
+		return clickNone
 	}
-	p.list.cursor = row
-	return true
+	return p.list.click(row)
 }
 
 // fold folds the rig under the cursor, or unfolds it.

@@ -85,7 +85,7 @@ func (m *Model) onKey(k tea.KeyPressMsg) tea.Cmd {
 		return m.onText(top, k)
 	}
 	if a := m.reg.find(m.scope(), name); a != nil {
-		if a.id != "quit" {
+		if a.id != "quit" && a.id != "quit-now" {
 			m.quitting = false
 		}
 		if why := a.why(m); why != "" {
@@ -168,13 +168,22 @@ func (m *Model) onClick(e tea.Mouse) tea.Cmd {
 	if m.top() != nil || m.typing != nil || e.Button != tea.MouseLeft || m.fleet == nil {
 		return nil
 	}
-	before := m.screens[m.cur].subject(m)
-	if !m.screens[m.cur].at(m, e.X, e.Y-m.headRows()) {
+	s := m.screens[m.cur]
+	switch s.at(m, e.X, e.Y-m.headRows()) {
+	case clickNone:
 		return nil
+	case clickOther:
+		return s.move(m, move{}) // it was moved to: what is shown of the row may have to be read
+	case clickCursor:
 	}
-	after := m.screens[m.cur].subject(m)
-	if before.seat != nil && before.seat == after.seat {
-		return m.jump()
+	for _, a := range m.reg.in(s.info().in) {
+		if !a.opens {
+			continue
+		}
+		if why := a.why(m); why != "" {
+			return m.say(toneNeed, false, why)
+		}
+		return a.run(m)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ type run struct {
 	errs     []error
 	done     bool
 	halt     bool                                                  // plans whose turn has not come are not applied
+	ends     bool                                                  // the one under way was asked to end
 	refused  func(m *Model, r engine.Request, cause error) tea.Cmd // of the verb
 	news     chan engine.OpProgress
 	over     chan struct{}
@@ -38,12 +39,14 @@ func (r *run) ids() string {
 // ok reports whether every plan ended clean.
 func (r *run) ok() bool {
 	for i := range r.plans {
-		if r.errs[i] != nil || r.receipts[i] == nil || !r.receipts[i].OK {
+		if !r.clean(i) {
 			return false
 		}
 	}
 	return true
 }
+
+func (r *run) clean(i int) bool { return r.errs[i] == nil && r.receipts[i] != nil && r.receipts[i].OK }
 
 // confirm applies the plans that were shown.
 func (w *wizard) confirm(m *Model) tea.Cmd {
@@ -52,7 +55,9 @@ func (w *wizard) confirm(m *Model) tea.Cmd {
 	m.runs = append(m.runs, r)
 	w.run, w.phase, w.held = r, phaseRun, false
 	w.seen.top()
-	m.marks, m.marked = map[string]bool{}, ""
+	if w.def.ofMarks || w.def.each {
+		m.unmark(w.who.seats)
+	}
 	return m.apply(r)
 }
 
@@ -129,14 +134,40 @@ func (m *Model) onApplied(msg appliedMsg) tea.Cmd {
 		w.seen.top()
 		return tea.Batch(w.open.light(m, guardTime), note)
 	}
-	k, word := toneBusy, "done"
-	if !r.ok() {
-		k, word = toneBad, "ended, not clean"
-		if msg.err != nil {
-			word = errorText(msg.err)
+	k, word := r.ended()
+	return tea.Batch(note, m.say(k, k == toneBad, r.called()+": "+word+"; "+m.reg.hint("screen-operations")+" shows it"))
+}
+
+// called is what the run does, and to what.
+func (r *run) called() string {
+	p := r.plan()
+	if len(r.plans) > 1 {
+		return string(p.Verb) + " of " + engine.Counted(len(r.plans), "seat")
+	}
+	return string(p.Verb) + " " + p.Target
+}
+
+// ended says in a few words how the run ended.
+func (r *run) ended() (tone, string) {
+	bad := 0
+	var last error
+	for i := range r.plans {
+		if !r.clean(i) {
+			bad++
+		}
+		if r.errs[i] != nil {
+			last = r.errs[i]
 		}
 	}
-	return tea.Batch(note, m.say(k, k == toneBad, string(r.plan().Verb)+" "+r.plan().Target+": "+word+"; "+m.reg.hint("screen-operations")+" shows it"))
+	switch {
+	case bad == 0:
+		return toneBusy, "done"
+	case len(r.plans) > 1:
+		return toneBad, itoa(bad) + " of them ended, not clean"
+	case last != nil:
+		return toneBad, errorText(last)
+	}
+	return toneBad, "ended, not clean"
 }
 
 // wizardOf finds the dialog that shows a run; nil when it was closed.

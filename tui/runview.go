@@ -69,8 +69,12 @@ func (r *seatRun) add(st engine.OperationStep) {
 		if r.state != engine.StepFailed {
 			r.state, r.title = engine.StepStarted, clean(st.Title)
 		}
-	case engine.StepUndone, engine.StepSkipped:
+	case engine.StepSkipped:
 		r.done++
+	case engine.StepUndone: // what was done of the seat is taken back
+		if r.state != engine.StepFailed {
+			r.state, r.title = engine.StepUndone, clean(st.Title)
+		}
 	case engine.StepPending:
 	}
 }
@@ -105,7 +109,7 @@ func (m *Model) seatRunLines(steps []engine.OperationStep, cols int) []string {
 		right := ""
 		switch {
 		case r.from.IsZero():
-		case r.state == engine.StepDone || r.state == engine.StepFailed:
+		case r.state != engine.StepStarted && r.state != engine.StepPending:
 			right = "  " + elapsed(r.to.Sub(r.from)) + " "
 		default:
 			right = "  " + elapsed(m.now.Sub(r.from).Truncate(time.Second)) + " "

@@ -2,6 +2,8 @@ package tui
 
 import (
 	tea "charm.land/bubbletea/v2"
+
+	"rig/engine"
 )
 
 // screenID names a screen.
@@ -61,8 +63,8 @@ type screen interface {
 	// panes lists the seats whose live panes are on screen.
 	panes(m *Model) []string
 	view(m *Model, w, h int) []string
-	// at tells which row a click meant; false when none.
-	at(m *Model, x, y int) bool
+	// at puts the cursor on the row that a click meant.
+	at(m *Model, x, y int) click
 }
 
 func newScreens() map[screenID]screen {
@@ -192,11 +194,22 @@ func (m *Model) quit() tea.Cmd {
 		m.cur = screenFleet
 		return m.renew(m.cur)
 	}
-	if r := m.unsafeRun(); r != nil && !m.quitting {
-		m.quitting = true
-		return m.say(toneNeed, true, string(r.plan().Verb)+" "+r.plan().Target+" runs inside this console; quitting cuts it off. Press "+m.reg.hint("quit")+" again to quit")
+	return m.leave("quit")
+}
+
+// leave ends the console; while something would end with it, or never begin, only when the
+// key is pressed again.
+func (m *Model) leave(key string) tea.Cmd {
+	r := m.unsafeRun()
+	if r == nil || m.quitting {
+		return tea.Quit
 	}
-	return tea.Quit
+	m.quitting = true
+	why := r.called() + " runs inside this console; quitting cuts it off"
+	if waiting := len(r.plans) - r.at - 1; waiting > 0 && r.plan().Detached {
+		why = r.called() + " is under way; quitting leaves out the " + engine.Counted(waiting, "seat") + " whose turn has not come"
+	}
+	return m.say(toneNeed, true, why+". Press "+m.reg.hint(key)+" again to quit")
 }
 
 func (m *Model) seatScreen() *seatScreen {

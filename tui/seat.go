@@ -40,7 +40,7 @@ func (s *seatScreen) refresh(m *Model) tea.Cmd {
 		return nil
 	}
 	s.rows = s.rows[:0]
-	all := append(m.withLineage(m.seatFacts(seat), s.tenures), m.historyFacts(s.sessions, s.tenures)...)
+	all := append(m.withLineage(m.seatFacts(seat), s.tenures), m.historyFacts(seat, s.sessions, s.tenures)...)
 	all = append(all, driftFacts(s.drift)...)
 	if s.trouble != "" {
 		all = append(all, heading("Occupants"), fact{"trouble", "history", s.trouble, toneBad, "", "identity"})
@@ -156,12 +156,11 @@ func (s *seatScreen) view(m *Model, w, h int) []string {
 	return m.join(a, lines, nil, beyond)
 }
 
-func (s *seatScreen) at(m *Model, x, y int) bool {
+func (s *seatScreen) at(m *Model, x, y int) click {
 	a := s.sizes(m)
 	row := s.list.top + y - 2
-	if x >= a.listW || y < 2 || row >= len(s.rows) {
-		return false
+	if x >= a.listW || y < 2 || row >= len(s.rows) || a.sideW == 0 && !s.facts {
+		return clickNone
 	}
-	s.list.cursor = row
-	return true
+	return s.list.click(row)
 }

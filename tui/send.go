@@ -232,7 +232,7 @@ func (s *sender) update(m *Model, msg tea.Msg) tea.Cmd {
 		if arrived == len(s.seats) {
 			s.text.set("")
 			if s.one() == "" {
-				clear(m.marks)
+				m.unmark(s.seats)
 			}
 		}
 	}

@@ -69,24 +69,30 @@ func (t *tape) key(m *Model, k tea.KeyPressMsg) tea.Cmd {
 	t.seek += text
 	if len(t.seek) == 4 {
 		t.settle(m)
-		if i := shotAt(t.shots, t.seek, m.opt.zone()); i >= 0 {
-			t.list.cursor = i
-			t.list.clamp()
+		i := shotAt(t.shots, t.seek, m.now, m.opt.zone())
+		if i < 0 {
+			return m.say(toneNeed, false, "nothing was recorded until "+t.seek[:2]+":"+t.seek[2:])
 		}
+		t.list.cursor = i
+		t.list.clamp()
 	}
 	return nil
 }
 
-// shotAt finds the newest shot that was taken at a time of day, "0312", or before
-// it on the same day; -1 when there is none.
-func shotAt(shots []engine.Shot, hhmm string, zone *time.Location) int {
-	want, err := time.ParseInLocation("1504", hhmm, zone)
-	if err != nil {
+// shotAt finds the newest shot that was not after a time of day, "0312", of the last day
+// that was recorded, or of the one before where that is still to come; -1 when there is none.
+func shotAt(shots []engine.Shot, hhmm string, now time.Time, zone *time.Location) int {
+	clock, err := time.Parse("1504", hhmm)
+	if err != nil || len(shots) == 0 {
 		return -1
 	}
-	minute := func(at time.Time) int { return at.In(zone).Hour()*60 + at.In(zone).Minute() }
+	day := shots[len(shots)-1].At.In(zone)
+	at := time.Date(day.Year(), day.Month(), day.Day(), clock.Hour(), clock.Minute(), 0, 0, zone)
+	if at.After(now) {
+		at = at.AddDate(0, 0, -1)
+	}
 	for i := len(shots) - 1; i >= 0; i-- {
-		if minute(shots[i].At) <= want.Hour()*60+want.Minute() {
+		if shots[i].At.Before(at.Add(time.Minute)) {
 			return i
 		}
 	}

@@ -102,3 +102,24 @@ func TestPopupSaysWhyThereIsNone(t *testing.T) {
 		t.Error("a jump out of a popup leaves it open")
 	}
 }
+
+// A time that is still to come today was yesterday's, and a time before all that was
+// recorded is said to be that.
+func TestTapeFindsLastNight(t *testing.T) {
+	now := time.Date(2026, 3, 4, 9, 0, 0, 0, time.UTC)
+	shot := func(before time.Duration) engine.Shot { return engine.Shot{At: now.Add(-before)} }
+	shots := []engine.Shot{shot(30 * time.Hour), shot(11 * time.Hour), shot(9 * time.Hour), shot(time.Hour)} // 3 March 03:00, 22:00; 00:00, 08:00
+	for hhmm, want := range map[string]int{"2300": 1, "2200": 1, "2159": 0, "0312": 2, "0000": 2, "0759": 2, "0800": 3, "0859": 3, "9999": -1} {
+		if got := shotAt(shots, hhmm, now, time.UTC); got != want {
+			t.Errorf("%s finds %d, want %d", hhmm, got, want)
+		}
+	}
+	if got := shotAt(shots[2:], "2300", now, time.UTC); got != -1 {
+		t.Errorf("before all of them: %d", got)
+	}
+	d := drive(t, tuitest.Fleet(7), options())
+	d.keys("t", "0100")
+	if !strings.Contains(d.m.toast.text, "nothing was recorded until 01:00") {
+		t.Errorf("says %q", d.m.toast.text)
+	}
+}

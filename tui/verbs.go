@@ -164,7 +164,7 @@ func downDef() wizardDef {
 
 func launchDef() wizardDef {
 	return wizardDef{
-		verb: engine.VerbLaunch, keys: []string{"L"}, label: "launch", title: "Launch seats that do not run", in: scopeScreens, foot: 68,
+		verb: engine.VerbLaunch, keys: []string{"L"}, label: "launch", title: "Launch seats that do not run", in: scopeScreens, foot: 68, ofMarks: true,
 		about:    "launch seats of a rig that do not run: what is marked, or all of them",
 		disabled: whyNoRigs,
 		fields: func(m *Model, s subject) []*field {

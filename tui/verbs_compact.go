@@ -179,7 +179,7 @@ func (w *wizard) whyNotCancelled() string {
 	switch {
 	case r == nil || w.def.verb != engine.VerbCompact:
 		return "only a compaction can be cancelled; this goes on"
-	case r.halt:
+	case r.ends:
 		return "cancelled: it ends at its next step"
 	}
 	for _, s := range r.progress[r.at].Steps {
@@ -227,7 +227,7 @@ func (m *Model) cancelCompact() tea.Cmd {
 		r = w.run
 	}
 	if r != nil {
-		r.halt = true
+		r.halt, r.ends = true, true
 	}
 	return func() tea.Msg {
 		_, err := c.CancelCompact(ctx, target)
@@ -237,8 +237,9 @@ func (m *Model) cancelCompact() tea.Cmd {
 
 func (m *Model) onCancelled(msg cancelledMsg) tea.Cmd {
 	if msg.err != nil {
-		if msg.run != nil && len(msg.run.plans) == 1 {
-			msg.run.halt = false
+		if msg.run != nil { // it goes on; of several, the others are left alone all the same
+			msg.run.ends = false
+			msg.run.halt = len(msg.run.plans) > 1
 		}
 		return m.fail(msg.err)
 	}

@@ -80,7 +80,7 @@ func modelDef() wizardDef {
 	d := seatVerb(engine.VerbSetModel, "Set a seat's model", "set the model that later launches of a seat use")
 	d.fields = func(_ *Model, s subject) []*field {
 		f := &field{id: "model", label: "Model", required: true, empty: "its name, as the client takes it"}
-		if s.seat != nil && s.seat.Model != "" {
+		if s.seat != nil && s.seat.Model != "" && len(s.seats) < 2 {
 			f.help = "now " + clean(s.seat.Model)
 		}
 		return []*field{f, reasonField(true)}

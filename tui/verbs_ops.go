@@ -99,7 +99,9 @@ func (m *Model) whyNoResolve() string {
 	}
 	if def := m.resolver(it); def != nil {
 		if def.disabled != nil {
-			return def.disabled(m)
+			here := *m
+			here.marks = nil // it is about the item, whatever is marked
+			return def.disabled(&here)
 		}
 		return ""
 	}
@@ -124,11 +126,12 @@ func shellLine(it *engine.AttentionItem) string {
 // resolve opens the wizard that resolves the item under the cursor; what is
 // answered in a pane is gone to, and what is done in a shell is copied.
 func (m *Model) resolve() tea.Cmd {
-	if shellLine(m.here().item) != "" {
+	here := m.here()
+	if shellLine(here.item) != "" {
 		return m.copySubject()
 	}
-	if def := m.resolver(m.here().item); def != nil {
-		return m.openWizard(*def)
+	if def := m.resolver(here.item); def != nil {
+		return m.openWizardOn(*def, here)
 	}
 	return m.jump()
 }
@@ -152,6 +155,13 @@ func lowerFirst(s string) string {
 		return s
 	}
 	return strings.ToLower(s[:1]) + s[1:]
+}
+
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // resolver is the wizard of the verb that an item's remedy names; nil when the

@@ -13,11 +13,18 @@ func tokenDef() wizardDef {
 	d := seatVerb(engine.VerbSetToken, "Set a seat's resume token", "set the id by which a seat's conversation is resumed; it is never shown")
 	d.each = false
 	d.disabled = func(m *Model) string {
-		switch s := m.here().seat; {
+		s := m.here().seat
+		if one := m.markedSeats(); len(one) == 1 { // that is the seat it is on
+			s = m.seats[one[0]]
+		}
+		switch {
 		case len(m.marks) > 1:
 			return "one seat at a time: a conversation has one seat"
 		case s != nil && s.Runtime == engine.RuntimeTerminal:
 			return "a terminal has no conversation to resume"
+		}
+		if s != nil {
+			return ""
 		}
 		return m.whyNoSeat()
 	}

@@ -19,6 +19,8 @@ const (
 	tileRows = 8
 )
 
+func (s *wallScreen) inOrder(*Model) []*engine.SeatView { return s.rows }
+
 func (s *wallScreen) info() screenInfo { return infoOf(screenWall) }
 
 func (s *wallScreen) refresh(m *Model) tea.Cmd {
@@ -26,7 +28,7 @@ func (s *wallScreen) refresh(m *Model) tea.Cmd {
 	keys := []string{}
 	filter := m.filters[screenWall]
 	for _, seat := range m.fleet.Seats() {
-		if seat.Pane == "" || filter != "" && !seatMatches(seat, filter) {
+		if seat.Pane == "" || !seatMatches(seat, filter) {
 			continue
 		}
 		s.rows = append(s.rows, seat)
@@ -154,7 +156,7 @@ func (s *wallScreen) tile(m *Model, seat *engine.SeatView, w, h int) []string {
 	var lines []string
 	switch {
 	case !ok:
-		lines = m.aside(w-2, h-2, toneDim, "waiting for its screen")
+		lines = m.aside(w-2, h-2, toneDim, m.noScreen(seat)...)
 	case f.err != "":
 		lines = m.aside(w-2, h-2, toneNeed, f.err)
 	default:
@@ -177,16 +179,15 @@ func (m *Model) gaugeNote(seat *engine.SeatView) string {
 	return joinWords(" ", share, m.gaugeCell(seat, 10), age(m.now, u.SampledAt))
 }
 
-func (s *wallScreen) at(m *Model, x, y int) bool {
+func (s *wallScreen) at(m *Model, x, y int) click {
 	w, h := m.bodySize()
 	across, down := s.grid(m)
 	if y < 0 || y >= h-1 || x < 0 || x >= w {
-		return false
+		return clickNone
 	}
 	i := s.list.top + y*down/(h-1)*across + x*across/w
 	if i >= len(s.rows) {
-		return false
+		return clickNone
 	}
-	s.list.cursor = i
-	return true
+	return s.list.click(i)
 }

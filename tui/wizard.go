@@ -2,7 +2,6 @@ package tui
 
 import (
 	"encoding/json"
-	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -28,6 +27,7 @@ type wizardDef struct {
 	each    bool
 	ofRig   bool // it is on the rig under the cursor, which no question asks for
 	ofSeat  bool // it is on the seat under the cursor, where there is one
+	ofMarks bool // what is marked is done with when it is applied
 	// order, where set, orders the seats of a wizard that makes one request for
 	// each.
 	order  func(m *Model, ids []string) []string
@@ -99,6 +99,7 @@ type wizard struct {
 	plans  []*engine.Plan
 	moved  []engine.Change
 	left   map[string]string // address of a seat of the batch that is left out: why
+	names  map[string]string // addresses of the seats that it was opened on, by id: also of those that go
 	err    error
 
 	seen   window
@@ -129,11 +130,22 @@ func (m *Model) wizard() *wizard {
 // openWizard opens a verb on what is marked, or else on what the cursor stands
 // on. A verb without questions goes straight to its plan.
 func (m *Model) openWizard(def wizardDef) tea.Cmd {
-	w := &wizard{def: def, who: m.here(), name: newInput("")}
+	who := m.here()
 	if len(m.marks) > 0 {
-		w.who.seats = m.markedSeats()
-		w.who.seat = m.seats[w.who.seats[0]]
-		w.who.rig = m.rig(w.who.seat.RigID)
+		who.seats = m.markedSeats()
+		who.seat = m.seats[who.seats[0]]
+		who.rig = m.rig(who.seat.RigID)
+	}
+	return m.openWizardOn(def, who)
+}
+
+// openWizardOn opens a verb on what is named.
+func (m *Model) openWizardOn(def wizardDef, who subject) tea.Cmd {
+	w := &wizard{def: def, who: who, name: newInput(""), names: map[string]string{}}
+	for _, id := range who.seats {
+		if s := m.seats[id]; s != nil {
+			w.names[id] = s.Address
+		}
 	}
 	if def.fields != nil {
 		w.fields = def.fields(m, w.who)
@@ -275,41 +287,15 @@ func (w *wizard) onPlanned(msg plannedMsg) {
 		return
 	}
 	w.err = nil
-	w.moved = moved(w.plans, msg.plans)
-	if w.phase == phasePlan || len(w.moved) > 0 {
-		w.phase = phasePreview
+	diff := moved(w.plans, msg.plans)
+	if w.silent && len(diff) == 0 {
+		return // the same plan: keep the very one that was shown, with what moved before
 	}
-	if w.silent && len(w.moved) == 0 {
-		return // the same plan: keep the very one that was shown
+	if !w.silent {
+		w.moved = nil
 	}
-	w.plans = msg.plans
-}
-
-// moved lists the facts that differ between what was shown and what is true.
-func moved(shown, now []*engine.Plan) []engine.Change {
-	var out []engine.Change
-	for i := range min(len(shown), len(now)) {
-		if shown[i].Fingerprint() == now[i].Fingerprint() {
-			continue
-		}
-		diff := append(engine.FactDiff(shown[i], now[i]), newlyInTheWay(shown[i], now[i])...)
-		if len(diff) == 0 {
-			diff = []engine.Change{{Field: now[i].Target, Before: engine.Counted(len(shown[i].Steps()), "step"), After: engine.Counted(len(now[i].Steps()), "step") + ", not the same"}}
-		}
-		out = append(out, diff...)
-	}
-	return out
-}
-
-// newlyInTheWay lists the blockers that a plan has and the one before it had not.
-func newlyInTheWay(shown, now *engine.Plan) []engine.Change {
-	var out []engine.Change
-	for _, b := range now.Blockers {
-		if !slices.ContainsFunc(shown.Blockers, func(old engine.Blocker) bool { return old.Code == b.Code && old.Seat == b.Seat }) {
-			out = append(out, engine.Change{Seat: b.Seat, Field: "in the way", Before: "nothing", After: b.Message})
-		}
-	}
-	return out
+	w.moved = movedOn(w.moved, diff)
+	w.phase, w.plans = phasePreview, msg.plans
 }
 
 func (w *wizard) update(m *Model, msg tea.Msg) tea.Cmd {

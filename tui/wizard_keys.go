@@ -203,11 +203,7 @@ func (m *Model) whyNoApply() string {
 	case w.asked != 0 && !w.silent:
 		return "the plan is being made"
 	}
-	blocked, steps := 0, 0
-	for _, p := range w.plans {
-		blocked += len(p.Blockers)
-		steps += len(p.Steps())
-	}
+	blocked, steps := inTheWay(w.plans)
 	if blocked > 0 {
 		gone := "it is"
 		if blocked > 1 {
@@ -220,9 +216,20 @@ func (m *Model) whyNoApply() string {
 		return why
 	}
 	if steps == 0 {
-		return "there is nothing to do: the plan has no steps"
+		return nothingToDo
 	}
 	return ""
+}
+
+const nothingToDo = "there is nothing to do: the plan has no steps"
+
+// inTheWay counts what plans cannot be applied for, and what they would do.
+func inTheWay(plans []*engine.Plan) (blockers, steps int) {
+	for _, p := range plans {
+		blockers += len(p.Blockers)
+		steps += len(p.Steps())
+	}
+	return blockers, steps
 }
 
 // whyNotArmed says why the last question cannot be answered yet.

@@ -85,12 +85,12 @@ func (w *wizard) heading(m *Model) []seg {
 	case w.def.ofRig && w.who.rig != nil:
 		out = append(out, seg{toneAccent, "  " + clean(w.who.rig.Name)})
 	case !w.def.each || n == 0:
-	case n == 1 && m.seats[w.who.seats[0]] != nil:
-		out = append(out, seg{toneAccent, "  " + clean(m.seats[w.who.seats[0]].Address)})
+	case n == 1:
+		out = append(out, seg{toneAccent, "  " + clean(w.names[w.who.seats[0]])})
 	default:
 		of := ""
-		if len(w.left) > 0 {
-			of = itoa(n-len(w.left)) + " of "
+		if there := w.there(m); there < n {
+			of = itoa(there) + " of "
 		}
 		out = append(out, seg{toneAccent, "  " + of + engine.Counted(n, "seat")})
 	}
@@ -255,6 +255,13 @@ func (w *wizard) question(m *Model, cols int) []string {
 	if oneway > 0 {
 		facts += ", " + itoa(oneway) + " of them cannot be undone"
 		k = toneNeed
+	}
+	if oneway > 0 && width(facts) > cols { // what matters most does not fall off the edge
+		forced := ""
+		if w.forced {
+			forced = ", forced"
+		}
+		facts = engine.Counted(steps, "step") + forced + ", " + itoa(oneway) + " cannot be undone"
 	}
 	out := []string{m.brush.rule(cols, "apply this?", toneNeed)}
 	for i, l := range wrap(what, cols) { // a long name takes the place of the empty line

@@ -50,7 +50,6 @@ func (c *cli) tuiCmd() *cobra.Command {
 	return cmd
 }
 
-// tui runs the console: the engine's loop in this process, the screens over it.
 // tuiThreads is the least number of threads that run the console. A goroutine that
 // waits in a system call, such as a read of the record, or that computes keeps its
 // thread for up to 10 ms; with as many as a small machine has cores, two, the frame
@@ -74,6 +73,7 @@ func openFast() (stop func() bool) {
 	}).Stop
 }
 
+// tui runs the console: the engine's loop in this process, the screens over it.
 func (c *cli) tui(ctx context.Context, f tuiFlags) error {
 	defer openFast()()
 	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), tuiThreads))

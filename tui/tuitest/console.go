@@ -25,8 +25,11 @@ type Console struct {
 	// Refuse makes plans carry a blocker.
 	Refuse    bool
 	RefuseOne string // target of the only plan that something stands in the way of
+	NoSteps   bool   // plans have nothing to do
 	// Tenures are the occupants that SeatHistory gives; nil = two of its own.
 	Tenures []engine.Tenure
+	// Drift is in what every seat differs from its spec.
+	Drift engine.SpecDrift
 	// NoImages empties the library of agent images.
 	NoImages bool
 	// Recap is the present recap of every seat; "" = the made-up one, "-" = none.
@@ -195,8 +198,11 @@ func (c *Console) Events(_ context.Context, f engine.EventFilter) ([]engine.Even
 	return out, nil
 }
 
-// SpecDrift says that every seat is as its spec has it.
+// SpecDrift says in what every seat differs from its spec: in nothing, unless Drift is set.
 func (c *Console) SpecDrift(context.Context, string) (engine.SpecDrift, error) {
+	if c.Drift.State != "" {
+		return c.Drift, c.call("SpecDrift")
+	}
 	return engine.SpecDrift{State: engine.DriftSame}, c.call("SpecDrift")
 }
 

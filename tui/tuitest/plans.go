@@ -27,7 +27,9 @@ func (c *Console) Plan(_ context.Context, r engine.Request) (*engine.Plan, error
 	}
 	p.AddFact("seat/dev-impl@shop/generation", fmt.Sprint(2+moves))
 	p.AddFact("server/epoch", "4711-1773480000")
-	p.Phases = phases(r)
+	if p.Phases = phases(r); c.NoSteps {
+		p.Phases = nil
+	}
 	if c.imagePlan(p) || c.recapPlan(p) {
 		return p, nil
 	}
@@ -218,6 +220,13 @@ func (c *Console) pastOps() {
 			}
 		}
 	}
+}
+
+// Past puts an operation with its journal on record, as the newest.
+func (c *Console) Past(op engine.Operation, steps []engine.OperationStep) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ops, c.steps[op.ID] = append([]engine.Operation{op}, c.ops...), steps
 }
 
 // Operations lists what was applied.
