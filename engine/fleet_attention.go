@@ -151,7 +151,8 @@ func snoozeEnd(items []AttentionItem) time.Time {
 var gateCodes = map[Code]bool{
 	"trust_gate": true, "login_required": true, "hook_trust_gate": true, "update_gate": true, "settings_error": true,
 	"settings_warning": true, "resume_selection": true, "conversation_locked": true, "onboarding_gate": true,
-	"api_key_gate": true, "bypass_gate": true, "cwd_gate": true,
+	"api_key_gate": true, "bypass_gate": true, "resume_cwd_gate": true, "resume_picker": true, "mcp_gate": true, "imports_gate": true,
+	"model_selection_gate": true,
 }
 
 func (b *builder) seatAttention(s *SeatView) []AttentionItem {

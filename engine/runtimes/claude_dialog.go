@@ -11,7 +11,7 @@ import (
 // input box, so a conversation that quotes one still has the box below it.
 var claudeFooters = []string{
 	"Enter to confirm", "Enter to select", "Esc to cancel", "Esc to close", "Esc to clear",
-	"Type to search", "←/→ to switch", "Press Enter to",
+	"Type to search", "←/→ to switch", "Press Enter to", "Space to select",
 }
 
 // claudeDialog judges a screen that ends in a menu.
@@ -93,7 +93,11 @@ var claudeDialogs = []dialogForm{
 			hasLine(r, "Choose a conversation") || hasLine(r, "Select a conversation")
 	}},
 	{CodeMCPGate, "asks which MCP servers of the project to enable", true, func(r []string, _ string) bool {
-		return lineWith(r, "MCP server", ".mcp.json")
+		return lineWith(r, "MCP server", ".mcp.json") || lineWith(r, "new MCP servers found in this project") ||
+			lineWith(r, "New MCP server found in this project")
+	}},
+	{CodeImportsGate, "asks whether CLAUDE.md may import files from outside of the project", true, func(r []string, _ string) bool {
+		return hasLine(r, "Allow external CLAUDE.md file imports?")
 	}},
 	{CodeLoginRequired, "asks to log in", true, func(r []string, _ string) bool {
 		return hasLine(r, "Select login method") || hasLine(r, "Not logged in")

@@ -19,6 +19,7 @@ const (
 	CodeResumeSelection  engine.Code = "resume_selection"
 	CodeResumePicker     engine.Code = "resume_picker"
 	CodeMCPGate          engine.Code = "mcp_gate"
+	CodeImportsGate      engine.Code = "imports_gate"
 	CodeHookTrustGate    engine.Code = "hook_trust_gate"
 	CodeUpdateGate       engine.Code = "update_gate"
 	CodeOtherCwd         engine.Code = "resume_cwd_gate"
