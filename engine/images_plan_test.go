@@ -20,7 +20,9 @@ func TestAnImageSaysHowLargeItsConversationIs(t *testing.T) {
 	stored := func(session string, tokens int64) {
 		t.Helper()
 		u := engine.Usage{Known: true, Tokens: tokens, Window: 1000000, Generation: seat.Generation, SampledAt: b.made.Clock.Now()}
-		if err := b.db.Write(ctx, func(tx engine.Tx) error { return tx.PutUsage(engine.StoredUsage{SeatID: seat.ID, SessionID: session, Usage: u}) }); err != nil {
+		if err := b.db.Write(ctx, func(tx engine.Tx) error {
+			return tx.PutUsage(engine.StoredUsage{SeatID: seat.ID, SessionID: session, Usage: u})
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}

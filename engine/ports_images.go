@@ -74,7 +74,7 @@ type Image struct {
 	Operation       string       `json:"operation,omitempty"` // that made it
 	Notes           string       `json:"notes,omitempty"`
 	EstimatedTokens int64        `json:"estimated_tokens"` // of its conversation; 0 = not known
-	Lineage         []string     `json:"lineage"` // names or ids of the images it descends from
+	Lineage         []string     `json:"lineage"`          // names or ids of the images it descends from
 	Files           []ImageFile  `json:"files"`
 	Capture         ImageCapture `json:"capture"`
 	Pinned          bool         `json:"pinned"`

@@ -35,7 +35,7 @@ func (a *app) images() engine.Images {
 
 // redactPrompt is what opening prompts pass before they become arguments.
 func redactPrompt(text string) string {
-	out, _ := packet.Redact(text)
+	out, _ := packet.Clean(text)
 	return out
 }
 
