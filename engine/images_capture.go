@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// captureTail is how much of a transcript's end is read for its last record.
+// captureTail is how much is read of a transcript's last record, from its end.
 const captureTail = 1 << 20
 
 // captureEnd says how long a transcript is and which record ends it. A line that
@@ -27,21 +27,38 @@ func captureEnd(path string) (ImageCapture, error) {
 	return captureAt(f, info.Size())
 }
 
-// captureAt reads the record that ends at or before a length.
+// captureAt reads the last record that ends at or before a length. What it reads
+// of it is counted from the record's own end, so that it is the same however much
+// of the next one stands behind.
 func captureAt(r io.ReaderAt, length int64) (ImageCapture, error) {
-	from := max(0, length-captureTail)
-	buf := make([]byte, length-from)
+	end, err := lastLineBreak(r, length)
+	if err != nil || end < 0 {
+		return ImageCapture{}, err
+	}
+	from := max(0, end-captureTail)
+	buf := make([]byte, end-from)
 	if _, err := r.ReadAt(buf, from); err != nil && err != io.EOF {
 		return ImageCapture{}, err
 	}
-	end := bytes.LastIndexByte(buf, '\n')
-	if end < 0 {
-		return ImageCapture{}, nil
+	line := bytes.TrimSpace(buf[bytes.LastIndexByte(buf, '\n')+1:])
+	return ImageCapture{Length: end + 1, LastUUID: recordMark(line)}, nil
+}
+
+// lastLineBreak finds the last line break before a length, -1 when there is none.
+func lastLineBreak(r io.ReaderAt, length int64) (int64, error) {
+	buf := make([]byte, 64<<10)
+	for to := length; to > 0; {
+		from := max(0, to-int64(len(buf)))
+		part := buf[:to-from]
+		if _, err := r.ReadAt(part, from); err != nil && err != io.EOF {
+			return -1, err
+		}
+		if n := bytes.LastIndexByte(part, '\n'); n >= 0 {
+			return from + int64(n), nil
+		}
+		to = from
 	}
-	c := ImageCapture{Length: from + int64(end) + 1}
-	line := bytes.TrimSpace(buf[bytes.LastIndexByte(buf[:end], '\n')+1 : end])
-	c.LastUUID = recordMark(line)
-	return c, nil
+	return -1, nil
 }
 
 // recordMark names a record: by its own id where it has one, by its ordinal, or

@@ -117,6 +117,22 @@ func TestCapture(t *testing.T) {
 	if got := sinceCapture(path+"x", then); got.State != "unknown" {
 		t.Errorf("%+v", got)
 	}
+	// A record that is longer than what is read of the end is the same one, whatever
+	// is being written behind it, when it was captured or now.
+	half := `{"text":"` + strings.Repeat("y", 300)
+	for _, behind := range []string{"", half, half + strings.Repeat("y", captureTail)} {
+		write(a + long + behind)
+		then = capture()
+		for text, want := range map[string]string{
+			a + long: "unchanged", a + long + half: "unchanged", a + long + half + strings.Repeat("y", captureTail+7): "unchanged",
+			a + long + half + "\"}\n": "moved_on", a + strings.Replace(long, "x\"}", "z\"}", 1): "rewritten",
+		} {
+			write(text)
+			if got := sinceCapture(path, then); got.State != want {
+				t.Errorf("captured with %d bytes behind, now %d: %s, want %s (%s)", len(behind), len(text)-len(a+long), got.State, want, got.Why)
+			}
+		}
+	}
 }
 
 func TestNativeIDsAreHiddenInAPane(t *testing.T) {

@@ -83,11 +83,7 @@ func (e *Engine) planImage(ctx context.Context, w *world, p *Plan, o origin, arg
 	e.capture(ctx, p, o, &n)
 	e.lineage(ctx, p, o, &n)
 	if n.EstimatedTokens == 0 {
-		for _, u := range w.rec.Usage {
-			if u.SeatID == o.seat.ID && u.Known {
-				n.EstimatedTokens = u.Tokens
-			}
-		}
+		n.EstimatedTokens = e.tokensOf(ctx, w, o)
 	}
 	files, err := newImageFiles(args.Files)
 	if err != nil {
@@ -136,6 +132,23 @@ func (e *Engine) capture(ctx context.Context, p *Plan, o origin, n *NewImage) {
 			p.Warnings = append(p.Warnings, "how far the source has come is not known: its transcript cannot be read")
 		}
 	}
+}
+
+// tokensOf is how large an origin's conversation is: as its client says now, else as
+// the last sample of this very occupant does. 0 is not known.
+func (e *Engine) tokensOf(ctx context.Context, w *world, o origin) int64 {
+	rt, err := e.runtime(o.seat.Runtime)
+	if at := w.locate(o.seat.ID); err == nil && at.presence == Present && !at.dead {
+		if u := rt.Usage(ctx, e.probeLive(w, o.seat, o.session, at.pane)); u.Known && u.Tokens > 0 {
+			return u.Tokens
+		}
+	}
+	for _, u := range w.rec.Usage {
+		if u.SessionID == o.session.ID && u.Known && !o.cleared {
+			return u.Tokens
+		}
+	}
+	return 0
 }
 
 // lineage adds the image that the source itself came from.

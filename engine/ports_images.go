@@ -73,8 +73,8 @@ type Image struct {
 	CreatedBy       string       `json:"created_by,omitempty"`
 	Operation       string       `json:"operation,omitempty"` // that made it
 	Notes           string       `json:"notes,omitempty"`
-	EstimatedTokens int64        `json:"estimated_tokens"`
-	Lineage         []string     `json:"lineage"` // names or ids of the images it descends from
+	EstimatedTokens int64        `json:"estimated_tokens"` // of its conversation; 0 = not known
+	Lineage         []string     `json:"lineage"`          // names or ids of the images it descends from
 	Files           []ImageFile  `json:"files"`
 	Capture         ImageCapture `json:"capture"`
 	Pinned          bool         `json:"pinned"`

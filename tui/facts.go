@@ -129,6 +129,14 @@ func tokenWord(n int64) string {
 	return itoa(int(n))
 }
 
+// aboutTokens writes the size of a conversation that is an estimate; "?" is not known.
+func aboutTokens(n int64) string {
+	if n == 0 {
+		return "?"
+	}
+	return "~" + tokenWord(n)
+}
+
 func (m *Model) identityFacts(s *engine.SeatView) []fact {
 	word, k := outcomeWord(s.Continuity)
 	if s.ContextDelivered {

@@ -68,7 +68,7 @@ func (s *imagesScreen) line(m *Model, r imageRow, on bool, t table) string {
 	cells := [][]seg{
 		{{k, cutMiddle(clean(name), t.f[0])}},
 		{{toneText, runtimeWord(v.Runtime)}},
-		{{toneDim, "~" + tokenWord(v.EstimatedTokens)}},
+		{{toneDim, aboutTokens(v.EstimatedTokens)}},
 		{{toneText, strconv.FormatInt(v.Stats.ForkCount, 10)}},
 		{{toneDim, sizeWord(v.Stats.SizeBytes)}},
 		m.protectedCell(v),
@@ -262,7 +262,7 @@ func (s *imagesScreen) imageFacts(m *Model, d *drawn, v *engine.ImageView) {
 	d.put("directory", v.SourceCwd, toneText)
 	d.put("kept", ago(m.now, v.CreatedAt)+byWord(v.CreatedBy), toneText)
 	d.put("notes", v.Notes, toneText)
-	d.put("tokens", "~"+tokenWord(v.EstimatedTokens)+", "+sizeWord(v.Capture.Length)+" of transcript", toneText)
+	d.put("tokens", aboutTokens(v.EstimatedTokens)+", "+sizeWord(v.Capture.Length)+" of transcript", toneText)
 	used := "never used"
 	if !v.Stats.LastUsedAt.IsZero() {
 		used = "last " + ago(m.now, v.Stats.LastUsedAt)

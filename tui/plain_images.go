@@ -29,7 +29,7 @@ func (p *plain) images(name string) {
 		if by == "" {
 			by = "nothing, prune removes it"
 		}
-		p.say("%s: %s, about %s tokens, %s, protected by %s", imageName(v), runtimeWord(v.Runtime), tokenWord(v.EstimatedTokens), engine.Counted(int(v.Stats.ForkCount), "fork"), by)
+		p.say("%s: %s, %s tokens, %s, protected by %s", imageName(v), runtimeWord(v.Runtime), aboutPlain(v.EstimatedTokens), engine.Counted(int(v.Stats.ForkCount), "fork"), by)
 	}
 	for _, f := range lib.Faults {
 		p.say("%s: cannot be read: %s", clean(f.Source), clean(f.Error))
@@ -76,4 +76,12 @@ func (p *plain) image(lib engine.ImageLibrary, name string) {
 	for _, l := range strings.Split(strings.TrimRight(look.Starter, "\n"), "\n") {
 		p.say("  %s", clean(l))
 	}
+}
+
+// aboutPlain is aboutTokens in words.
+func aboutPlain(n int64) string {
+	if n == 0 {
+		return "an unknown number of"
+	}
+	return "about " + tokenWord(n)
 }

@@ -35,7 +35,7 @@ func (a *app) images() engine.Images {
 
 // redactPrompt is what opening prompts pass before they become arguments.
 func redactPrompt(text string) string {
-	out, _ := packet.Redact(text)
+	out, _ := packet.Clean(text)
 	return out
 }
 
@@ -167,11 +167,19 @@ func (c *cli) imageTable(list []engine.ImageView) {
 			continue
 		}
 		rows = append(rows, []string{
-			name, "v" + i.Version, string(i.Runtime), strconv.FormatInt(i.Stats.ForkCount, 10), "~" + strconv.FormatInt(i.EstimatedTokens, 10), i.Root,
+			name, "v" + i.Version, string(i.Runtime), strconv.FormatInt(i.Stats.ForkCount, 10), aboutTokens(i.EstimatedTokens), i.Root,
 			orDash(strings.Join(why, ", ")),
 		})
 	}
 	table(c.out, rows)
+}
+
+// aboutTokens writes the size of a conversation; "?" is not known.
+func aboutTokens(n int64) string {
+	if n == 0 {
+		return "?"
+	}
+	return "~" + strconv.FormatInt(n, 10)
 }
 
 func (c *cli) imageFaults(list []engine.ImageFault) {
@@ -227,7 +235,7 @@ func imageRows(v engine.ImageView) [][]string {
 		{"Directory", plain(v.SourceCwd)},
 		{"Created", v.CreatedAt.UTC().Format(time.RFC3339) + " by " + orDash(v.CreatedBy)},
 		{"Captured at", fmt.Sprintf("%d bytes of its transcript", v.Capture.Length)},
-		{"Tokens", "~" + strconv.FormatInt(v.EstimatedTokens, 10)},
+		{"Tokens", aboutTokens(v.EstimatedTokens)},
 		{"Pinned", pinned},
 		{"Forks", strconv.FormatInt(v.Stats.ForkCount, 10) + ", last used " + used},
 		{"Size", strconv.FormatInt(v.Stats.SizeBytes, 10) + " bytes"},

@@ -21,6 +21,8 @@ type Runtime struct {
 	Stored func(token, cwd string) engine.ConversationState
 	// Named, when set, answers which conversation an occupant writes.
 	Named func(p engine.Probe) engine.Identity
+	// Used, when set, answers how much of its context an occupant has used.
+	Used func(p engine.Probe) engine.Usage
 	// Asked, when set, is told of every launch line that is made.
 	Asked func(q engine.LaunchRequest)
 }
@@ -95,7 +97,10 @@ func (r *Runtime) Activity(context.Context, engine.Probe) engine.Activity {
 }
 
 // Usage implements engine.Runtime.
-func (r *Runtime) Usage(context.Context, engine.Probe) engine.Usage {
+func (r *Runtime) Usage(_ context.Context, p engine.Probe) engine.Usage {
+	if r.Used != nil {
+		return r.Used(p)
+	}
 	return engine.Usage{Note: "none in tests", Confidence: engine.ConfidenceNone}
 }
 

@@ -78,9 +78,11 @@ func TestWhatCannotBeWrittenLeavesNothing(t *testing.T) {
 	if _, err := l.Write(ctx, fresh("a", "1", "01A")); err != nil {
 		t.Fatal(err)
 	}
-	outside := filepath.Join(dir, "x.exe")
-	if err := os.WriteFile(outside, nil, 0o600); err != nil {
-		t.Fatal(err)
+	outside, note := filepath.Join(dir, "x.exe"), filepath.Join(dir, "x.md")
+	for _, path := range []string{outside, note} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	bad := func(change func(*engine.NewImage)) engine.NewImage {
 		n := fresh("b", "1", "01B")
@@ -97,6 +99,12 @@ func TestWhatCannotBeWrittenLeavesNothing(t *testing.T) {
 		"a path out":     bad(func(n *engine.NewImage) { n.Files = []engine.ImageFile{{Path: "../x.md", Role: "r", From: outside}} }),
 		"its own name": bad(func(n *engine.NewImage) {
 			n.Files = []engine.ImageFile{{Path: "manifest.yaml", Role: "r", From: outside}}
+		}),
+		"two of one name": bad(func(n *engine.NewImage) {
+			n.Files = []engine.ImageFile{{Path: "x.md", Role: "r", From: note}, {Path: "X.md", Role: "r", From: note}}
+			if found := l.CheckFiles(n.Files); len(found) != 1 || engine.CodeOf(found[0]) != engine.CodeInvalid {
+				t.Errorf("two files of one name pass the check before anything is written: %v", found)
+			}
 		}),
 		"a missing file": bad(func(n *engine.NewImage) {
 			n.Files = []engine.ImageFile{{Path: "x.md", Role: "r", From: outside + "no"}}

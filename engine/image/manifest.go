@@ -216,16 +216,11 @@ func fileFault(path string) string {
 
 // measure adds what the folder itself says: sizes, statistics, the pin.
 func (l *Library) measure(img *engine.Image) {
-	var derived int64
 	for i, f := range img.Files {
 		img.Files[i].Bytes = -1
 		if info, err := os.Lstat(filepath.Join(img.Dir, f.Path)); err == nil && info.Mode().IsRegular() {
 			img.Files[i].Bytes = info.Size()
-			derived += (info.Size() + 3) / 4
 		}
-	}
-	if img.EstimatedTokens == 0 {
-		img.EstimatedTokens = derived
 	}
 	img.Stats = readStats(img.Dir)
 	img.Stats.SizeBytes = folderSize(img.Dir)

@@ -50,7 +50,7 @@ func (l *Library) Write(ctx context.Context, n engine.NewImage) (engine.Image, e
 	if err := os.Mkdir(tmp, 0o700); err != nil {
 		return fail(err)
 	}
-	if err := fill(tmp, n); err != nil {
+	if err := l.fill(tmp, n); err != nil {
 		return engine.Image{}, errors.Join(err, os.RemoveAll(tmp))
 	}
 	if _, err := os.Lstat(dir); err == nil {
@@ -109,7 +109,10 @@ func nameFolder(root, name string) error {
 }
 
 // fill writes the files of an image into a folder.
-func fill(dir string, n engine.NewImage) error {
+func (l *Library) fill(dir string, n engine.NewImage) error {
+	if faults := l.CheckFiles(n.Files); len(faults) > 0 {
+		return faults[0]
+	}
 	for i, f := range n.Files {
 		b, err := source(f)
 		if err != nil {
@@ -142,10 +145,18 @@ func fill(dir string, n engine.NewImage) error {
 // CheckFiles says what is wrong with the texts that a new image would keep.
 func (l *Library) CheckFiles(files []engine.ImageFile) []error {
 	var out []error
+	first := map[string]engine.ImageFile{} // by name, as a disk that does not tell upper from lower case has it
 	for _, f := range files {
 		if _, err := source(f); err != nil {
 			out = append(out, err)
 		}
+		name := strings.ToLower(f.Path)
+		if other, twice := first[name]; twice {
+			out = append(out, engine.Errorf(engine.CodeInvalid, "the files %s and %s would have one name in the image", printable(other.From), printable(f.From)).
+				WithHint("give one of them another name: an image keeps texts by their own names, without their folders"))
+			continue
+		}
+		first[name] = f
 	}
 	return out
 }

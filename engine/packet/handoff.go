@@ -169,7 +169,7 @@ func (s Seats) Priming(in engine.PacketInput, c engine.Chain) engine.Handoff {
 			continue
 		}
 		h.Sources = append(h.Sources, a.Address)
-		clean, _ := Redact(string(text))
+		clean, _ := Clean(string(text))
 		fmt.Fprintf(&b, "\n## %d. %s (%s, of %s)\n%s\n", i+1, a.Address, a.Label, a.Modified.Format("2006-01-02 15:04"), cut(clean, 2<<10))
 	}
 	for _, g := range h.Gaps {
@@ -193,7 +193,7 @@ func (s Seats) Remove(h engine.Handoff) error {
 // head begins every opening prompt: who the occupant is, why, and the marker that
 // proves the prompt's arrival.
 func head(b *strings.Builder, in engine.PacketInput, mark string) {
-	reason, _ := Redact(in.Reason)
+	reason, _ := Clean(in.Reason)
 	fmt.Fprintf(b, "%s%s (%s), as its next occupant [%s].\n", engine.OpeningWords, in.Address, in.Seat.Runtime, mark)
 	fmt.Fprintf(b, "Why the occupant changed: %s. Your predecessor was generation %d.\n", strings.TrimSuffix(reason, "."), in.Session.Generation)
 	if in.Seat.Role != "" {
@@ -208,7 +208,7 @@ func head(b *strings.Builder, in engine.PacketInput, mark string) {
 	}
 	for _, w := range in.Work {
 		if w.State != "done" {
-			title, _ := Redact(w.Title)
+			title, _ := Clean(w.Title)
 			fmt.Fprintf(b, "Inbound work %s: %s (%s).\n", w.ID, title, w.State)
 		}
 	}

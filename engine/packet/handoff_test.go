@@ -194,3 +194,26 @@ func TestARebuildOfNothingClaimsNothing(t *testing.T) {
 		t.Errorf("prompt:\n%s", h.Prompt)
 	}
 }
+
+// TestASecretInPiecesStaysOutOfAPrompt: what a terminal would act on is taken out
+// first, so that it cannot hide a secret and then join its halves.
+func TestASecretInPiecesStaysOutOfAPrompt(t *testing.T) {
+	s, in := departing(t)
+	split := "sk-ant-" + "api03-EXAM\x1bPLEexample\u2066" + ex[:30]
+	in.Reason, in.Work[0].Title, in.Work[0].Note = "it said "+split, split, split
+	if err := os.MkdirAll(s.Dir(in.Address), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.Dir(in.Address), recapName), []byte("# State\n"+split+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Chain(t.Context(), in.Seat, in.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, prompt := range map[string]string{"rebuild": s.Priming(in, c).Prompt, "fresh": handoff(t, s, in).Prompt} {
+		if strings.Contains(prompt, "PLEexample") || !strings.Contains(prompt, Marker) {
+			t.Errorf("%s:\n%s", name, prompt)
+		}
+	}
+}

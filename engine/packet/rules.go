@@ -50,7 +50,18 @@ func allRules() []rule {
 		token("sendgrid_key", "SG.", isDotted, 40),
 		token("vault_token", "hvs.", isDotted, 20), token("vault_token", "hvb.", isDotted, 20),
 		token("grafana_token", "glsa_", isWord, 30),
-		token("linear_key", "lin_api_", isWord, 30),
+		token("linear_key", "lin_api_", isWord, 30), token("linear_key", "lin_oauth_", isWord, 30),
+		token("atlassian_token", "ATATT3", isToken|isOpaque, 40), token("atlassian_token", "ATCTT3", isToken|isOpaque, 40),
+		token("tailscale_key", "tskey-", isToken, 20),
+		token("dynatrace_token", "dt0c01.", isDotted, 40),
+		token("notion_token", "ntn_", isWord, 40),
+		token("square_token", "sq0atp-", isToken, 20), token("square_token", "sq0csp-", isToken, 40),
+		token("databricks_token", "dapi", isWord, 32),
+		token("mailgun_key", "key-", isWord, 32),
+		token("facebook_token", "EAAC", isWord, 60),
+		token("hubspot_token", "pat-na1-", isToken, 36), token("hubspot_token", "pat-eu1-", isToken, 36),
+		token("together_key", "tgp_v1_", isToken, 40),
+		token("posthog_key", "phx_", isWord, 30),
 		token("figma_token", "figd_", isToken, 30),
 		token("postman_key", "PMAK-", isToken, 40),
 		token("doppler_token", "dp.pt.", isToken, 40),
@@ -89,7 +100,7 @@ func allRules() []rule {
 	for _, lead := range []string{"AKIA", "ASIA", "ABIA", "ACCA"} {
 		rules = append(rules, rule{kind: "aws_key_id", lead: lead, word: true, body: isUpper | isDigit, min: 16, match: matchAWS})
 	}
-	return append(rules, namedRules()...)
+	return append(append(rules, namedRules()...), commandRules()...)
 }
 
 // matchSK tells keys from names that happen to begin like one, such as
@@ -243,11 +254,14 @@ scan:
 		}
 		return 0, 0, false
 	}
-	if colon < 0 || colon > last {
-		// A lone name is only secret if it is one of the long opaque ones.
-		return after, last, last-after >= 20 && varied(s.text[after:last])
-	}
 	from := colon + 1
+	if colon < 0 || colon > last || from == last || s.text[from:last] == "x-oauth-basic" {
+		// A name without a password is only secret if it is one of the long opaque ones.
+		if colon < 0 || colon > last {
+			colon = last
+		}
+		return after, colon, colon-after >= 20 && varied(s.text[after:colon])
+	}
 	return from, last, last > from && !placeholder(s.text[from:last])
 }
 

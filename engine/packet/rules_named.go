@@ -15,12 +15,15 @@ func namedRules() []rule {
 		{"password", "passphrase", 8},
 		{"password", "pgpass", 6},
 		{"password", "_pwd", 6},
+		{"password", "_pass", 6},
+		{"password", "sshpass", 6},
 		{"secret", "secret", 10},
 		{"secret", "credential", 10},
 		{"token", "token", 12},
 		{"api_key", "api_key", 10},
 		{"api_key", "apikey", 10},
 		{"api_key", "api-key", 10},
+		{"api_key", "api key", 10},
 		{"access_key", "access_key", 10},
 		{"access_key", "access-key", 10},
 		{"access_key", "accesskey", 10},
@@ -35,23 +38,17 @@ func namedRules() []rule {
 	return rules
 }
 
-// matchNamed wants the rest of the name, a colon or equals sign, and a value
+// matchNamed wants the rest of the name, what joins it to a value, and a value
 // that looks like a secret and not like code or a placeholder.
-func matchNamed(s *scanner, r *rule, _, after int) (int, int, bool) {
+func matchNamed(s *scanner, r *rule, start, after int) (int, int, bool) {
 	nameEnd := s.runTo(after, isToken, maxNameRest+1)
 	if !s.nameGoesOn(after, nameEnd) {
 		return 0, 0, false
 	}
-	i, _ := s.quote(nameEnd)
-	i = s.blanks(i)
-	if i >= len(s.text) || s.text[i] != '=' && s.text[i] != ':' {
+	i, ok := s.joined(start, after, nameEnd)
+	if !ok {
 		return 0, 0, false
 	}
-	i++
-	if i < len(s.text) && (s.text[i] == '>' || s.text[i] == '=') {
-		i++
-	}
-	i = s.blanks(i)
 	from, quote := s.quote(i)
 	end := s.valueEnd(from, quote, maxBody)
 	value := s.text[from:end]
@@ -68,6 +65,37 @@ func matchNamed(s *scanner, r *rule, _, after int) (int, int, bool) {
 		return 0, 0, false
 	}
 	return from, s.valueEnd(from, quote, len(s.text)), true
+}
+
+// joined passes what stands between a name and its value: a colon or equals sign;
+// of a flag such as --password a blank; in a sentence "is".
+func (s *scanner) joined(start, after, nameEnd int) (value int, ok bool) {
+	i, _ := s.quote(nameEnd)
+	blank := s.blanks(i)
+	switch rest := s.text[blank:]; {
+	case rest != "" && (rest[0] == '=' || rest[0] == ':'):
+		i = blank + 1
+		if i < len(s.text) && (s.text[i] == '>' || s.text[i] == '=') {
+			i++
+		}
+		return s.blanks(i), true
+	case i != nameEnd || blank == nameEnd:
+		return 0, false
+	case strings.HasPrefix(rest, "is "):
+		return s.blanks(blank + len("is ")), true
+	case nameEnd == after && s.flag(start):
+		return blank, rest != "" && rest[0] != '-'
+	}
+	return 0, false
+}
+
+// flag reports whether the word in which a name stands at i is a flag with two dashes.
+func (s *scanner) flag(i int) bool {
+	from := i
+	for from > 0 && i-from < 64 && s.screen.class[s.text[from-1]]&isToken != 0 {
+		from--
+	}
+	return strings.HasPrefix(s.text[from:], "--") && (from == 0 || strings.IndexByte(" \t\n\"'`(", s.text[from-1]) >= 0)
 }
 
 // maxNameRest is how long a name may go on behind its telling part.

@@ -58,7 +58,7 @@ func (c *Codex) Conversation(_ context.Context, token, cwd string, h engine.Home
 	if loc.RecordedCwd != "" && cwd != "" && transcript.RealDir(loc.RecordedCwd) != transcript.RealDir(cwd) {
 		st.Caveats = append(st.Caveats, "it began in "+loc.RecordedCwd+", not in "+cwd)
 	}
-	c.parentCaveat(&st, h, loc)
+	c.baseCaveat(&st, h, loc)
 	return st
 }
 
@@ -70,22 +70,43 @@ func findCodex(home, token string) (transcript.Location, error) {
 	return loc, err
 }
 
-// parentCaveat checks what a fork refers to: it holds only what came after the
-// fork, and cannot be resumed when the parent's rollout is gone.
-func (c *Codex) parentCaveat(st *engine.ConversationState, h engine.Homes, loc transcript.Location) {
-	if loc.Compressed || loc.Empty {
-		return
-	}
-	head, err := c.heads.get(loc.Path)
-	if err != nil || head.value.ParentID == "" || validToken(engine.RuntimeCodex, head.value.ParentID) != nil {
-		return
-	}
-	st.Details["fork"] = true
-	parent, err := findCodex(h.CodexDir, head.value.ParentID)
-	if err == nil && parent.Path == "" {
-		st.Details["blocks"] = true
-		st.Why = "it is a fork, and the rollout it refers to is gone"
-		st.Caveats = append(st.Caveats, st.Why)
+// maxLineage bounds the forks of forks that are followed.
+const maxLineage = 50
+
+// baseCaveat follows what a fork refers to: it holds only what came after the
+// fork, so it needs the rollout that it builds on, and every one that this builds
+// on in turn. A fork of the older kind, which repeats its parent's history, needs
+// none. What cannot be read says nothing.
+func (c *Codex) baseCaveat(st *engine.ConversationState, h engine.Homes, loc transcript.Location) {
+	seen := map[string]bool{}
+	for range maxLineage {
+		if loc.Compressed || loc.Empty {
+			return
+		}
+		head, err := c.heads.get(loc.Path)
+		base := strings.ToLower(head.value.BaseID)
+		if err != nil || base == "" || validToken(engine.RuntimeCodex, base) != nil {
+			return
+		}
+		st.Details["fork"] = true
+		why := ""
+		switch loc, err = findCodex(h.CodexDir, base); {
+		case err != nil:
+			return
+		case loc.Path == "" || loc.Empty:
+			why = "it is a fork, and the rollout it refers to is gone"
+			if len(seen) > 0 {
+				why = "it is a fork of a fork, and a rollout that it refers to is gone"
+			}
+		case seen[base]:
+			why = "it is a fork whose rollouts refer to each other in a circle"
+		}
+		if why != "" {
+			st.Details["blocks"], st.Why = true, why
+			st.Caveats = append(st.Caveats, why)
+			return
+		}
+		seen[base] = true
 	}
 }
 

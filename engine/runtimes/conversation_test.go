@@ -162,7 +162,7 @@ const (
 func sessionMeta(id, parent, cwd string) string {
 	fork := ""
 	if parent != "" {
-		fork = `,"forked_from_id":"` + parent + `"`
+		fork = `,"forked_from_id":"` + parent + `","history_base":{"thread_id":"` + parent + `","end_ordinal_exclusive":5,"end_byte_offset":900}`
 	}
 	return `{"timestamp":"2026-03-03T10:00:00.000Z","type":"session_meta","payload":{"id":"` + id + `"` + fork + `,"timestamp":"2026-03-03T10:00:00.000Z","cwd":"` + cwd + `"}}` + "\n"
 }
@@ -215,6 +215,41 @@ func TestCodexConversation(t *testing.T) {
 	if st := check("another home", other, engine.Absent, ""); st.Details["found_in"] != filepath.Join(h.Home, ".codex") {
 		t.Errorf("where it was found: %+v", st)
 	}
+}
+
+// TestCodexForkChains: a fork of a fork needs every rollout down to the first, and
+// a fork of the older kind, which holds its parent's history itself, needs none.
+func TestCodexForkChains(t *testing.T) {
+	const child, root = "019f0027-0000-7000-8000-000000000027", "019f0024-0000-7000-8000-000000000024"
+	rt := NewCodex(testConfig(t))
+	h := engine.Homes{Home: t.TempDir()}
+	h.CodexDir = filepath.Join(h.Home, ".codex")
+	path := func(id string) string {
+		return filepath.Join(h.CodexDir, "sessions/2026/03/03/rollout-2026-03-03T10-00-00-"+id+".jsonl")
+	}
+	write(t, path(child), sessionMeta(child, parent, "/p"))
+	write(t, path(parent), sessionMeta(parent, root, "/p"))
+	write(t, path(root), sessionMeta(root, "", "/p"))
+	blocked := func(name, id string, want bool) {
+		t.Helper()
+		if st := rt.Conversation(t.Context(), id, "/p", h); (st.Details["blocks"] == true) != want {
+			t.Errorf("%s: %+v", name, st)
+		}
+	}
+	blocked("a whole chain", child, false)
+	if err := os.Remove(path(root)); err != nil {
+		t.Fatal(err)
+	}
+	blocked("the first of the chain is gone", child, true)
+	blocked("its direct child", parent, true)
+	write(t, path(root), "")
+	blocked("the first of the chain is empty", child, true)
+	write(t, path(root), sessionMeta(root, child, "/p"))
+	blocked("a chain that bites its tail", child, true)
+
+	older := strings.Replace(sessionMeta(thread, "", "/p"), `"cwd"`, `"forked_from_id":"`+id1+`","cwd"`, 1)
+	write(t, path(thread), older+sessionMeta(id1, "", "/other"))
+	blocked("history that was copied", thread, false)
 }
 
 func TestHints(t *testing.T) {

@@ -186,19 +186,20 @@ func (cr *codexReader) header(rec *codexRecord) {
 		}
 		return
 	}
-	cr.sum.SessionID, cr.sum.ParentID = h.id, h.parent
+	cr.sum.SessionID, cr.sum.ParentID, cr.sum.BaseID = h.id, h.parent, h.base
 	cr.sum.StartCwd, cr.sum.LastCwd, cr.sum.Version = h.cwd, h.cwd, h.version
 }
 
 // sessionHeader is what a rollout says about itself.
 type sessionHeader struct {
-	id, parent, cwd, version string
+	id, parent, base, cwd, version string
 }
 
 func parseHeader(payload members) sessionHeader {
 	h := sessionHeader{
 		id:      short(payload.get("id"), 200),
 		parent:  short(payload.get("forked_from_id"), 200),
+		base:    short(field(payload.get("history_base"), "thread_id"), 200),
 		cwd:     short(payload.get("cwd"), 4096),
 		version: short(payload.get("cli_version"), 64),
 	}

@@ -12,6 +12,10 @@ type Head struct {
 	// from (Codex). Both are native tokens: redact them.
 	SessionID string `json:"session_id,omitempty"`
 	ParentID  string `json:"parent_id,omitempty"`
+	// BaseID is the conversation whose file this one builds on (Codex): without
+	// that file this one cannot be continued. Empty for a file that holds all of
+	// its own history, also that of a fork. It is a native token too.
+	BaseID string `json:"base_id,omitempty"`
 	// StartCwd is the directory in which it began, StartedAt when; zero when
 	// the looked-at part does not say.
 	StartCwd  string    `json:"start_cwd,omitempty"`
@@ -61,7 +65,7 @@ func HeadFrom(r io.Reader, rt Runtime) (Head, error) {
 // take fills what is still missing from one record.
 func (h *Head) take(s Summary) {
 	if h.SessionID == "" {
-		h.SessionID, h.ParentID = s.SessionID, s.ParentID
+		h.SessionID, h.ParentID, h.BaseID = s.SessionID, s.ParentID, s.BaseID
 	}
 	if h.StartCwd == "" {
 		h.StartCwd = s.StartCwd
