@@ -16,6 +16,14 @@ func stampOf(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 // each other, and two compactions take a model's answer each.
 const sameCompaction = 3 * time.Second
 
+// told is a number of tokens for an event: null where the client did not say it.
+func told(tokens int64) any {
+	if tokens == 0 {
+		return nil
+	}
+	return tokens
+}
+
 // seenCompaction is the newest compaction of an occupant that a look has shown.
 type seenCompaction struct {
 	session string
@@ -100,7 +108,7 @@ func (e *Engine) recordCompaction(ctx context.Context, s seenCompaction) (first 
 			At: e.d.Clock.Now(), Type: EventCompacted, RigID: seat.RigID, SeatID: seat.ID, Seat: s.address, Rig: rigOfAddress(s.address, seat),
 			Payload: mustJSON(map[string]any{
 				"origin": "not by an operation of ours", "trigger": s.proof.Trigger, "source": s.proof.Source, "at": stampOf(s.proof.At),
-				"pre_tokens": s.proof.PreTokens, "post_tokens": s.proof.PostTokens, "generation": seat.Generation,
+				"pre_tokens": told(s.proof.PreTokens), "post_tokens": told(s.proof.PostTokens), "generation": seat.Generation,
 			}),
 		})
 		return err
