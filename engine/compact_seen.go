@@ -9,6 +9,28 @@ import (
 // kept, so that each is told once, whoever sees it first.
 func compactionSeenKey(sessionID string) string { return "compact/seen/" + sessionID }
 
+// unauditedKey is where it is kept which conversation of a seat was compacted and has
+// not passed its audit since: the seat's row tells of its present occupant alone.
+func unauditedKey(seatID string) string { return "compact/unaudited/" + seatID }
+
+// oweAudit notes that a conversation was compacted, whoever goes on with it.
+func oweAudit(tx Tx, seatID string, token ResumeToken) error {
+	if token.Empty() {
+		return nil
+	}
+	return tx.SetMeta(unauditedKey(seatID), ConversationDigest(token.Reveal()))
+}
+
+// goesOn is the lifecycle of an occupant that goes on with a conversation of its seat:
+// one that was compacted and not audited stays so.
+func goesOn(tx Tx, seatID string, token ResumeToken) (Lifecycle, error) {
+	owed, err := tx.Meta(unauditedKey(seatID))
+	if err == nil && owed != "" && !token.Empty() && owed == ConversationDigest(token.Reveal()) {
+		return LifecycleCompacted, nil
+	}
+	return LifecycleActive, err
+}
+
 func stampOf(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // sameCompaction is how far the times of one compaction may lie apart: a hook and
@@ -93,8 +115,12 @@ func (e *Engine) recordCompaction(ctx context.Context, s seenCompaction) (first 
 		if err != nil {
 			return err
 		}
-		if cur, err := currentSession(tx, s.seatID); err != nil || cur.ID != s.session {
+		cur, err := currentSession(tx, s.seatID)
+		if err != nil || cur.ID != s.session {
 			return err // another occupant sits there now
+		}
+		if err := oweAudit(tx, s.seatID, cur.Token); err != nil {
+			return err
 		}
 		seat.Lifecycle, seat.UpdatedAt = LifecycleCompacted, s.proof.At
 		if err := tx.UpdateSeat(&seat); err != nil {

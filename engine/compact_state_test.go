@@ -28,3 +28,48 @@ func TestAFailedAuditIsNoAudit(t *testing.T) {
 		t.Errorf("%v %+v", err, st)
 	}
 }
+
+// TestARestartIsNoAudit: what was compacted and not audited stays so when its own
+// conversation goes on, also when a handover is taken back, until its audit passes.
+// A new conversation has nothing to audit.
+func TestARestartIsNoAudit(t *testing.T) {
+	w := newWard(t)
+	defer w.close(t)
+	verdict := func(when, want string) {
+		t.Helper()
+		if got := w.seat(t, "dev.m0").Compaction.Verdict; got != want {
+			t.Errorf("%s: %q, want %q", when, got, want)
+		}
+	}
+	w.set(func(p *patient) { p.answer = func(string) string { return "I am back." } })
+	if _, err := w.attempt(t, engine.CompactArgs{}); err != nil {
+		t.Fatal(err)
+	}
+	w.run(t, request(engine.VerbDown, "team", engine.DownArgs{}))
+	if rec := w.run(t, request(engine.VerbUp, "team", engine.UpArgs{Spec: "team"})); rec.Seats[0].Outcome != engine.ContinuityResumed {
+		t.Fatalf("%+v", rec)
+	}
+	verdict("resumed", engine.NotAudited)
+	swap := w.run(t, handoverRequest("dev.m0", "fresh"))
+	verdict("handed over", "")
+	w.run(t, request(engine.VerbUndo, swap.Operation.ID, struct{}{}))
+	verdict("the handover taken back", engine.NotAudited)
+	w.set(func(p *patient) {
+		p.answer = func(string) string { return "Current work: the tax rates\nNext owner: dev-qa@team" }
+	})
+	if rec, err := w.attempt(t, engine.CompactArgs{AuditOnly: true}); err != nil || !rec.OK {
+		t.Fatalf("%v %+v", err, rec)
+	}
+	verdict("audited", "")
+	w.run(t, request(engine.VerbDown, "team", engine.DownArgs{}))
+	w.run(t, request(engine.VerbUp, "team", engine.UpArgs{Spec: "team"}))
+	verdict("resumed after its audit", "")
+
+	w.set(func(p *patient) { p.answer = func(string) string { return "I am back." } })
+	if _, err := w.attempt(t, engine.CompactArgs{}); err != nil {
+		t.Fatal(err)
+	}
+	w.run(t, request(engine.VerbDown, "team", engine.DownArgs{}))
+	w.run(t, request(engine.VerbUp, "team", engine.UpArgs{Spec: "team", Fresh: []string{"dev.m0"}}))
+	verdict("a new conversation", "")
+}
