@@ -40,6 +40,9 @@ func commitOccupant(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) 
 	seat.Binding, seat.LastError, seat.ContextDelivered = BindingNone, "", l.prompted
 	switch st.Start.(type) {
 	case StartResume: // it goes on with the same conversation
+		if seat.Lifecycle, err = goesOn(tx, seat.ID, l.session.Token); err != nil {
+			return nil, err
+		}
 	case StartFork:
 		seat.ForkedFrom = st.Source
 	default:

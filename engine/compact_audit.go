@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -25,7 +26,7 @@ func commitCompacted(_ context.Context, r *run, s Step, tx Tx) (Evidence, error)
 		return nil, err
 	}
 	if session, err := currentSession(tx, seat.ID); err == nil {
-		if err := tx.SetMeta(compactionSeenKey(session.ID), stampOf(now)); err != nil {
+		if err := errors.Join(tx.SetMeta(compactionSeenKey(session.ID), stampOf(now)), oweAudit(tx, seat.ID, session.Token)); err != nil {
 			return nil, err
 		}
 	}
@@ -147,7 +148,7 @@ func commitVerdict(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
 	}
 	if passed {
 		seat.Lifecycle = LifecycleActive
-		if err := tx.UpdateSeat(&seat); err != nil {
+		if err := errors.Join(tx.UpdateSeat(&seat), tx.SetMeta(unauditedKey(seat.ID), "")); err != nil {
 			return nil, err
 		}
 	}

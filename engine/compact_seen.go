@@ -9,12 +9,42 @@ import (
 // kept, so that each is told once, whoever sees it first.
 func compactionSeenKey(sessionID string) string { return "compact/seen/" + sessionID }
 
+// unauditedKey is where it is kept which conversation of a seat was compacted and has
+// not passed its audit since: the seat's row tells of its present occupant alone.
+func unauditedKey(seatID string) string { return "compact/unaudited/" + seatID }
+
+// oweAudit notes that a conversation was compacted, whoever goes on with it.
+func oweAudit(tx Tx, seatID string, token ResumeToken) error {
+	if token.Empty() {
+		return nil
+	}
+	return tx.SetMeta(unauditedKey(seatID), ConversationDigest(token.Reveal()))
+}
+
+// goesOn is the lifecycle of an occupant that goes on with a conversation of its seat:
+// one that was compacted and not audited stays so.
+func goesOn(tx Tx, seatID string, token ResumeToken) (Lifecycle, error) {
+	owed, err := tx.Meta(unauditedKey(seatID))
+	if err == nil && owed != "" && !token.Empty() && owed == ConversationDigest(token.Reveal()) {
+		return LifecycleCompacted, nil
+	}
+	return LifecycleActive, err
+}
+
 func stampOf(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
 // sameCompaction is how far the times of one compaction may lie apart: a hook and
 // a record of the client tell of it at different moments, well within a second of
 // each other, and two compactions take a model's answer each.
 const sameCompaction = 3 * time.Second
+
+// told is a number of tokens for an event: null where the client did not say it.
+func told(tokens int64) any {
+	if tokens == 0 {
+		return nil
+	}
+	return tokens
+}
 
 // seenCompaction is the newest compaction of an occupant that a look has shown.
 type seenCompaction struct {
@@ -85,8 +115,12 @@ func (e *Engine) recordCompaction(ctx context.Context, s seenCompaction) (first 
 		if err != nil {
 			return err
 		}
-		if cur, err := currentSession(tx, s.seatID); err != nil || cur.ID != s.session {
+		cur, err := currentSession(tx, s.seatID)
+		if err != nil || cur.ID != s.session {
 			return err // another occupant sits there now
+		}
+		if err := oweAudit(tx, s.seatID, cur.Token); err != nil {
+			return err
 		}
 		seat.Lifecycle, seat.UpdatedAt = LifecycleCompacted, s.proof.At
 		if err := tx.UpdateSeat(&seat); err != nil {
@@ -100,7 +134,7 @@ func (e *Engine) recordCompaction(ctx context.Context, s seenCompaction) (first 
 			At: e.d.Clock.Now(), Type: EventCompacted, RigID: seat.RigID, SeatID: seat.ID, Seat: s.address, Rig: rigOfAddress(s.address, seat),
 			Payload: mustJSON(map[string]any{
 				"origin": "not by an operation of ours", "trigger": s.proof.Trigger, "source": s.proof.Source, "at": stampOf(s.proof.At),
-				"pre_tokens": s.proof.PreTokens, "post_tokens": s.proof.PostTokens, "generation": seat.Generation,
+				"pre_tokens": told(s.proof.PreTokens), "post_tokens": told(s.proof.PostTokens), "generation": seat.Generation,
 			}),
 		})
 		return err

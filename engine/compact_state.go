@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -123,12 +124,17 @@ func (c *CompactState) fill(op Operation, steps []OperationStep) {
 				c.Stage = StageAuditSent
 			}
 		case StepCompactVerdict:
-			if s.State == StepDone {
+			if s.State == StepDone && ev["passed"] == true { // an audit that did not pass was only sent
 				c.Stage = StageDone
 			}
 		}
 	}
 	if rec, err := receiptOf(op); op.State.Ended() && err == nil {
+		for _, seat := range rec.Seats {
+			if seat.Error != nil {
+				c.Code, c.Error = seat.Error.Code, cmp.Or(c.Error, seat.Error.Msg)
+			}
+		}
 		if rec.Error != nil {
 			c.Stage, c.Code = StageFailed, rec.Error.Code
 		}

@@ -275,7 +275,7 @@ func doCompactProve(ctx context.Context, r *run, s Step) (Evidence, error) {
 		return Errorf(CodeNotCompacted, "no proof of the compaction within %s: %s", r.e.d.Config.CompactWait, got.Why).On("compact", s.Seat).
 			WithHint("it may still come; /compact is not typed again: rig attach %s", s.Seat)
 	})
-	ev := Evidence{"state": string(got.State), "why": got.Why, "source": got.Source, "trigger": got.Trigger, "pre_tokens": got.PreTokens, "post_tokens": got.PostTokens}
+	ev := Evidence{"state": string(got.State), "why": got.Why, "source": got.Source, "trigger": got.Trigger, "pre_tokens": told(got.PreTokens), "post_tokens": told(got.PostTokens)}
 	if len(got.Tail) > 0 {
 		ev["pane_tail"] = got.Tail
 	}

@@ -285,7 +285,10 @@ func commitUndo(_ context.Context, r *run, s Step, tx Tx) (Evidence, error) {
 		return nil, err
 	}
 	seat.Generation, seat.Continuity, seat.Binding = old.Generation, old.Continuity, BindingUnchanged
-	seat.Previous, seat.HandoverAt, seat.Lifecycle = occupantName(s.Seat, undone)+", undone", r.e.d.Clock.Now(), LifecycleActive
+	seat.Previous, seat.HandoverAt = occupantName(s.Seat, undone)+", undone", r.e.d.Clock.Now()
+	if seat.Lifecycle, err = goesOn(tx, seat.ID, old.Token); err != nil {
+		return nil, err
+	}
 	if err := restoreReplaced(tx, &seat, s.Args["operation"], r.e.d.Clock); err != nil {
 		return nil, err
 	}

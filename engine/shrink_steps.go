@@ -63,7 +63,7 @@ func forgetNotes(tx Tx, seatID string) error {
 	if err != nil {
 		return err
 	}
-	keys := []string{declaredKey(seatID), managedKey(seatID)}
+	keys := []string{declaredKey(seatID), managedKey(seatID), unauditedKey(seatID)}
 	for _, s := range sessions {
 		keys = append(keys, compactionSeenKey(s.ID))
 	}

@@ -30,7 +30,7 @@ func (c *cli) watchCmd() *cobra.Command {
 			saved, told := a.keepSnapshots(cmd.Context(), w), map[string]engine.AttentionItem{}
 			done := make(chan struct{})
 			go func() { defer close(done); w.Run(cmd.Context()) }()
-			verdicts := map[string]string{}
+			verdicts := map[string]toldVerdict{}
 			for f := range feed {
 				c.tellAttention(f, told)
 				if err := c.tellVerdicts(f, verdicts); err != nil {
@@ -47,16 +47,26 @@ func (c *cli) watchCmd() *cobra.Command {
 	return cmd
 }
 
+// toldVerdict is the verdict on a compaction that was told of a seat, and of which
+// occupant.
+type toldVerdict struct {
+	verdict    string
+	generation int64
+}
+
 // tellVerdicts prints a line for each seat whose verdict on its compaction has
-// changed.
-func (c *cli) tellVerdicts(f *engine.Fleet, last map[string]string) error {
+// changed. A seat that lost its verdict with its occupant was not audited.
+func (c *cli) tellVerdicts(f *engine.Fleet, last map[string]toldVerdict) error {
 	for _, s := range f.Seats() {
-		v := s.Compaction.Verdict
-		if old, had := last[s.ID]; old == v && (had || v == "") {
+		v, old := s.Compaction.Verdict, last[s.ID]
+		last[s.ID] = toldVerdict{v, s.Generation}
+		if old.verdict == v {
 			continue
 		}
-		last[s.ID] = v
 		if v == "" {
+			if old.generation != s.Generation || s.Life != engine.LifeRunning {
+				continue
+			}
 			v = "audited"
 		}
 		if c.json {
