@@ -26,6 +26,7 @@ const (
 	recapName      = "RECAP.md"
 	learnedName    = "LEARNED.md"
 	supersededName = "recap-superseded"
+	draftPrefix    = ".recap-" // of a recap that is being written
 	maxRecap       = 1 << 20
 )
 
@@ -178,7 +179,7 @@ func advise(text string) []engine.RecapFinding {
 
 // stage writes the draft beside its place, complete and durable.
 func stage(dir string, draft []byte) (string, error) {
-	f, err := os.CreateTemp(dir, ".recap-*")
+	f, err := os.CreateTemp(dir, draftPrefix+"*")
 	if err != nil {
 		return "", err
 	}

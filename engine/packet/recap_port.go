@@ -108,7 +108,7 @@ func (s Seats) TakeBackRecap(address, was, wrote string) error {
 
 // drafts lists what was staged and never published.
 func drafts(dir string) []string {
-	list, err := filepath.Glob(filepath.Join(dir, ".recap-*"))
+	list, err := filepath.Glob(filepath.Join(globSafe(dir), draftPrefix+"*"))
 	if err != nil {
 		return nil
 	}

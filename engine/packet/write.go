@@ -43,7 +43,7 @@ func Write(q Request) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	temp, err := os.MkdirTemp(parent, name+".tmp-restore-packet-*")
+	temp, err := os.MkdirTemp(parent, name+tempMark+"*")
 	if err != nil {
 		return Result{}, writeFailed(q.Target, err)
 	}
