@@ -88,7 +88,7 @@ func (e *Engine) firstStart(ctx context.Context, p *Plan, seat Seat, c StartupCo
 	default:
 		token, found := e.declaredParent(ctx, d)
 		if !found {
-			return wait("it was to be forked from " + cmp.Or(d.From, "a source session") + ", which is not on record")
+			return wait("it was to be forked from " + cmp.Or(d.From, "a source session") + ", and that conversation is not on record, or not any more")
 		}
 		e.forkFrom(ctx, p, seat, st, parent{token: token, called: "conversation of " + d.From, source: d.From, hint: promptOnce})
 	}
@@ -100,7 +100,8 @@ func (e *Engine) firstStart(ctx context.Context, p *Plan, seat Seat, c StartupCo
 	return st, Intent{address, "launch", startWords(*st, seat)}
 }
 
-// declaredParent finds the conversation of an occupant on record.
+// declaredParent finds the conversation of an occupant on record: the very one that
+// was declared. Its occupant may have moved to another since.
 func (e *Engine) declaredParent(ctx context.Context, d declaredSource) (ParentToken, bool) {
 	var s Session
 	if d.Session == "" {
@@ -111,7 +112,8 @@ func (e *Engine) declaredParent(ctx context.Context, d declaredSource) (ParentTo
 		s, err = r.Session(d.Session)
 		return err
 	})
-	return NewParentToken(s.Token.Reveal()), err == nil && !s.Token.Empty()
+	token := NewParentToken(s.Token.Reveal())
+	return token, err == nil && !token.Empty() && (d.Parent == "" || d.Parent == tokenDigest(token))
 }
 
 // sourceStart settles from where a new seat takes its first conversation. What

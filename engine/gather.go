@@ -63,7 +63,8 @@ func (e *Engine) gather(ctx context.Context, w *world, seat Seat, session Sessio
 	case session.ID == "":
 		in.TranscriptW = "the seat never had an occupant"
 	default:
-		in.Transcript, in.TranscriptW = f.Transcript(ctx, session, seat.Cwd)
+		in.Session = e.asItIsNow(ctx, w, seat, session)
+		in.Transcript, in.TranscriptW = f.Transcript(ctx, in.Session, seat.Cwd)
 	}
 	err = e.d.Store.Read(ctx, func(rd Reader) error {
 		if in.Work, err = rd.Work(seat.ID); err != nil {

@@ -17,10 +17,11 @@ type looker struct {
 func (r *run) looker() looker { return looker{r.plan.Operator.String(), r.plan.ID} }
 
 // learnIDs puts onto the record which conversation the occupants run, where their
-// start could not: a client that waited for a person had none to name yet. Only
-// what the running client proves is taken, never an id that is another occupant's,
-// and nothing of a seat that another operation holds. It is best effort, because
-// whoever looks has work of its own: what it could not learn goes into the log.
+// start could not, because a client that waited for a person had none to name yet, and
+// where the client has moved to another one since, as after /clear. Only what the
+// running client proves is taken, never an id that is another occupant's, and nothing
+// of a seat that another operation holds. It is best effort, because whoever looks has
+// work of its own: what it could not learn goes into the log.
 func (e *Engine) learnIDs(ctx context.Context, w *world, seats []Seat, by looker) {
 	for _, seat := range seats {
 		if err := e.learnID(ctx, w, seat, by); err != nil {
@@ -41,15 +42,14 @@ func (r *run) lastLook(ctx context.Context, s Step, session Session, at where) (
 	if err != nil || session.Runtime == RuntimeTerminal || at.dead {
 		return false
 	}
-	if session.Token.Empty() {
-		w, err := r.e.look(ctx)
-		if err != nil {
-			r.e.d.Log.Warn("the conversation of a seat could not be looked for", "seat", s.Seat, "err", err)
-			return false
-		}
-		seat := w.seats[session.SeatID]
-		r.e.learnIDs(ctx, w, []Seat{seat}, r.looker())
-		session = w.latest[seat.ID]
+	w, err := r.e.look(ctx)
+	if err != nil {
+		r.e.d.Log.Warn("the conversation of a seat could not be looked for", "seat", s.Seat, "err", err)
+		return false
+	}
+	if now, ok := w.seats[session.SeatID]; ok && w.latest[now.ID].ID == session.ID {
+		r.e.learnIDs(ctx, w, []Seat{now}, r.looker())
+		session = w.latest[now.ID]
 	}
 	seat := Seat{ID: session.SeatID, Runtime: session.Runtime, Generation: session.Generation}
 	return r.e.unwritten(ctx, target{seat: seat, session: session, address: s.Seat, pane: at.pane, rt: rt})
@@ -71,7 +71,7 @@ func stoppedUnprompted(r Reader, seat Seat) (bool, error) {
 func (e *Engine) learnID(ctx context.Context, w *world, seat Seat, by looker) error {
 	last, had := w.latest[seat.ID]
 	at := w.locate(seat.ID)
-	if !had || !last.Token.Empty() || last.Status.Terminal() || at.presence != Present || at.dead || seat.Runtime == RuntimeTerminal {
+	if !had || last.Status.Terminal() || at.presence != Present || at.dead || seat.Runtime == RuntimeTerminal {
 		return nil
 	}
 	if lease, held := w.leases["seat:"+seat.ID]; held && lease.OpID != by.opID {
@@ -82,21 +82,91 @@ func (e *Engine) learnID(ctx context.Context, w *world, seat Seat, by looker) er
 		return err
 	}
 	t := target{seat: seat, session: last, address: w.address(seat), pane: at.pane, rt: rt}
-	p := t.probe(e, e.screen(ctx, at.pane.ID))
-	if e.paneIdentity(p, w.bindings[seat.ID], e.d.Procs.Start).Verdict == VerdictMismatch {
+	p := e.probeLive(w, seat, last, at.pane)
+	if last.Token.Empty() {
+		p = t.probe(e, e.screen(ctx, at.pane.ID))
+	}
+	if e.strangersPane(w, seat, p) {
 		return nil
 	}
-	id := rt.Identify(ctx, p)
-	if !id.Proven || id.Token.Empty() {
-		return nil
-	}
-	if whose, err := e.ownerBeside(ctx, w, seat, last, id); err != nil || whose != "" {
+	id, learned, err := e.newConversation(ctx, w, t, rt.Identify(ctx, p))
+	if err != nil || !learned {
 		return err
 	}
 	return e.d.Store.Write(ctx, func(tx Tx) error {
 		tx.Durable() // without its id nobody finds the conversation again
-		return e.recordLearned(tx, w, seat, last.ID, id, by)
+		return e.recordLearned(tx, w, seat, last, id, by)
 	})
+}
+
+// strangersPane reports that what runs in a seat's pane is positively not its occupant.
+func (e *Engine) strangersPane(w *world, seat Seat, p Probe) bool {
+	return e.paneIdentity(p, w.bindings[seat.ID], e.d.Procs.Start).Verdict == VerdictMismatch
+}
+
+// newConversation reports whether what a running client proves is a conversation that
+// the record lacks: the first one of its occupant, or another one to which it has moved
+// since. To an empty one nobody can come back, so it counts when its client has written
+// it; and what an operator has put on record stands above what a client says.
+func (e *Engine) newConversation(ctx context.Context, w *world, t target, id Identity) (Identity, bool, error) {
+	last := t.session
+	switch {
+	case !id.Proven || id.Token.Empty(), id.Provenance.Rank() < last.Provenance.Rank():
+		return id, false, nil
+	case last.Token.Empty():
+	case SameNativeID(id.Token.Reveal(), last.Token.Reveal()):
+		return id, false, nil
+	case t.rt.Conversation(ctx, id.Token.Reveal(), t.seat.Cwd, last.Homes).Exists != Present:
+		return id, false, nil
+	}
+	whose, err := e.ownerBeside(ctx, w, t.seat, last, id)
+	return id, err == nil && whose == "", err
+}
+
+// asItIsNow is an occupant with the conversation that its client writes now, which the
+// record need not have yet. Whoever reads a conversation reads this one.
+func (e *Engine) asItIsNow(ctx context.Context, w *world, seat Seat, session Session) Session {
+	at := w.locate(seat.ID)
+	rt, err := e.runtime(seat.Runtime)
+	if err != nil || seat.Runtime == RuntimeTerminal || w.latest[seat.ID].ID != session.ID || at.presence != Present || at.dead {
+		return session
+	}
+	p := e.probeLive(w, seat, session, at.pane)
+	if e.strangersPane(w, seat, p) {
+		return session
+	}
+	t := target{seat: seat, session: session, address: w.address(seat), pane: at.pane, rt: rt}
+	if id, is, err := e.newConversation(ctx, w, t, rt.Identify(ctx, p)); err == nil && is {
+		session.Token, session.Provenance = id.Token, id.Provenance
+	}
+	return session
+}
+
+// leftCaveat is what is to be known of a conversation on record which its client had
+// left for another one when nobody looked.
+const leftCaveat = "its client reported that it had moved to another conversation, which is not on record"
+
+// movedUnseen reports that the hooks of an occupant name another conversation than the
+// one on record as the last that it began. That is a report, and no proof of which one
+// to go on with; an operator's word stands above it.
+func (e *Engine) movedUnseen(last Session) bool {
+	sig, err := e.d.Occupants.Signals(last.ID)
+	if err != nil || last.Token.Empty() || last.Provenance == ProvenanceOperator {
+		return false
+	}
+	for i := len(sig.Hooks) - 1; i >= 0; i-- {
+		var began struct {
+			ID    string `json:"session_id"`
+			Agent string `json:"agent_id"`
+		}
+		if sig.Hooks[i].Event != "SessionStart" || json.Unmarshal(sig.Hooks[i].Payload, &began) != nil || began.Agent != "" {
+			continue
+		}
+		if id, err := CheckNativeID(last.Runtime, began.ID); err == nil {
+			return !SameNativeID(id, last.Token.Reveal())
+		}
+	}
+	return false
 }
 
 // ownerBeside says whose conversation an id is when it is not the occupant's own: what
@@ -113,19 +183,21 @@ func (e *Engine) ownerBeside(ctx context.Context, w *world, seat Seat, last Sess
 }
 
 // recordLearned writes a proven id into the row of the occupant that was looked at,
-// if that is still the seat's and still has none; w then shows it too.
-func (e *Engine) recordLearned(tx Tx, w *world, seat Seat, sessionID string, id Identity, by looker) error {
+// if that is still the seat's and still has what it had; w then shows it too.
+func (e *Engine) recordLearned(tx Tx, w *world, seat Seat, last Session, id Identity, by looker) error {
 	now, err := tx.Seat(seat.ID)
 	if err != nil {
 		return err
 	}
-	session, err := tx.Session(sessionID)
+	session, err := tx.Session(last.ID)
 	if err != nil {
 		return err
 	}
-	if now.Generation != seat.Generation || session.Status.Terminal() || !captureToken(&session, id) {
+	if now.Generation != seat.Generation || session.Status.Terminal() || session.Token.Reveal() != last.Token.Reveal() {
 		return nil
 	}
+	moved := !last.Token.Empty()
+	session.Token, session.Provenance = id.Token, id.Provenance
 	session.LastVerified = e.d.Clock.Now()
 	if err := settleFork(tx, &now, &session); err != nil {
 		return err
@@ -139,7 +211,7 @@ func (e *Engine) recordLearned(tx Tx, w *world, seat Seat, sessionID string, id 
 	w.latest[seat.ID] = session
 	_, err = tx.AppendEvent(Event{
 		At: e.d.Clock.Now(), Type: EventConversationLearned, RigID: seat.RigID, SeatID: seat.ID, Seat: w.address(seat), Rig: w.rigs[seat.RigID].Name,
-		OpID: by.opID, Operator: by.operator, Payload: mustJSON(Evidence{"session_name": session.Name, "generation": now.Generation, "source": string(id.Provenance), "why": id.Why}),
+		OpID: by.opID, Operator: by.operator, Payload: mustJSON(Evidence{"session_name": session.Name, "generation": now.Generation, "source": string(id.Provenance), "why": id.Why, "moved": moved}),
 	})
 	return err
 }

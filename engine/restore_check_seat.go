@@ -111,6 +111,13 @@ func (k *seatCheck) conversation(ctx context.Context) (fresh bool) {
 	for _, caveat := range j.conv.Caveats {
 		k.add("conversation-caveat", CheckYellow, caveat, source, "talk to the seat, or keep a copy of the file")
 	}
+	switch now := k.c.e.asItIsNow(ctx, k.c.w, k.s, last); {
+	case !SameNativeID(now.Token.Reveal(), last.Token.Reveal()):
+		k.add("conversation-moved", CheckYellow, "its client has moved to another conversation since, and would come back to the one before", "the client",
+			"`"+CommandLine("rig", "snapshot", "create", k.c.w.rigs[k.s.RigID].Name)+"` puts that one on record; `rig down` does too")
+	case k.c.w.locate(k.s.ID).presence == Absent && k.c.e.movedUnseen(last):
+		k.add("conversation-moved", CheckYellow, leftCaveat, "the client's hooks", "`rig seat set-resume-token "+k.out.Seat+" --token-stdin --reason …` gives it that one")
+	}
 	if j.conv.Live && k.c.w.locate(k.s.ID).presence == Absent {
 		k.add("conversation-live", CheckYellow, fmt.Sprintf("process %d has it open, and that is not the seat's", j.conv.LivePID), "registry",
 			fmt.Sprintf("end process %d before a restore", j.conv.LivePID))

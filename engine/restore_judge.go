@@ -152,6 +152,9 @@ func (e *Engine) continuable(ctx context.Context, w *world, seat Seat, last Sess
 		j = wait(CodeBlockedConv, cmp.Or(conv.Why, "it cannot be resumed as it is"), "correct that, "+again+"; or "+freshHint(w, seat))
 	default:
 		j.why = "its conversation is on disk"
+		if now && e.movedUnseen(last) {
+			conv.Caveats = append([]string{leftCaveat}, conv.Caveats...)
+		}
 		if len(conv.Caveats) > 0 {
 			j.why += " (" + conv.Caveats[0] + ")"
 		}

@@ -20,6 +20,13 @@ type reports struct {
 	mu    sync.Mutex
 	state map[string]engine.RunState
 	fail  error
+	hooks []engine.HookSignal // of every session
+}
+
+func (r *reports) Signals(string) (engine.Signals, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return engine.Signals{Hooks: r.hooks}, nil
 }
 
 func (r *reports) RunState(id string) (engine.RunState, bool, error) {
