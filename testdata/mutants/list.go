@@ -1,15 +1,5 @@
 package main
 
-// mutant is one invariant, broken on purpose.
-type mutant struct {
-	name string // of the invariant that is broken, in a few words
-	file string // from the repository's root
-	old  string // stands in the file exactly once
-	new  string // what it is replaced by; the file must still compile
-	pkg  string // the package with the tests
-	kill string // the tests that must notice, as a -run expression without anchors
-}
-
 const (
 	engineTests = "./engine"
 	random      = "TestRandomHistories"

@@ -21,6 +21,16 @@ import (
 	"time"
 )
 
+// mutant is one invariant, broken on purpose.
+type mutant struct {
+	name string // of the invariant that is broken, in a few words
+	file string // from the repository's root
+	old  string // stands in the file exactly once
+	new  string // what it is replaced by; the file must still compile
+	pkg  string // the package with the tests
+	kill string // the tests that must notice, as a -run expression without anchors
+}
+
 // testTime is how long the tests of one mutant may take; a mutant that makes them hang is noticed by it.
 const testTime = "150s"
 
