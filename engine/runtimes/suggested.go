@@ -20,8 +20,16 @@ func readClaudeScreen(s engine.Screen) screenView { return readClaude(unsuggeste
 // readCodexScreen is readCodex of a screen that says what is drawn faint.
 func readCodexScreen(s engine.Screen) screenView {
 	v := readCodex(s.Lines)
-	if len(s.Faint) > 0 && slices.ContainsFunc(s.Faint, func(faint string) bool { return suggests(v.draft, faint) }) {
-		v.draft = ""
+	if len(s.Faint) != len(s.Lines) {
+		return v
+	}
+	for i, l := range slices.Backward(s.Lines) {
+		if strings.HasPrefix(l, codexMark) { // the last one is the input line
+			if suggests(v.draft, s.Faint[i]) {
+				v.draft = ""
+			}
+			break
+		}
 	}
 	return v
 }

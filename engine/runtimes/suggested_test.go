@@ -60,4 +60,8 @@ func TestASuggestionIsNoDraft(t *testing.T) {
 	if codex.Faint[0] = ""; readCodexScreen(codex).draft == "" {
 		t.Error("a draft of codex was not seen")
 	}
+	codex.Lines, codex.Faint = append([]string{"  Explain this codebase"}, codex.Lines...), append([]string{"Explain this codebase"}, codex.Faint...)
+	if readCodexScreen(codex).draft == "" {
+		t.Error("a draft of codex was taken for what is drawn faint elsewhere")
+	}
 }
