@@ -22,6 +22,7 @@ func answeredGate(t *testing.T, rig string) *world {
 			t.Fatalf("%s: %+v", ref, s)
 		}
 		w.tmux(append([]string{"send-keys", "-t", s.Pane}, keys...)...)
+		w.must("wait", ref, "--until", "idle") // the client takes a moment to take the answer
 	}
 	w.know("dev.a", "HERON")
 	w.know("dev.b", "OTTER")
