@@ -22,6 +22,18 @@ func TestAFailedForkIsNotAnsweredWithAnotherConversation(t *testing.T) {
 	if p := b.plan(t, launch); p.Intents[0].Action != "launch" {
 		t.Errorf("the source is as it was: %+v", p.Intents)
 	}
+	b.rt.Named = func(engine.Probe) engine.Identity {
+		return engine.Identity{Code: engine.CodeSeveral, Why: "it holds several open"}
+	}
+	for name, req := range map[string]engine.Request{
+		"fork":  request(engine.VerbFork, "dev.m0", engine.ForkArgs{Pod: "dev", Member: "other"}),
+		"image": request(engine.VerbImageCreate, "dev.m0", engine.ImageArgs{Name: "a"}),
+	} {
+		if p := b.plan(t, req); !p.Applicable() || !strings.Contains(strings.Join(p.Warnings, "\n"), "it holds several open") {
+			t.Errorf("%s: %q", name, p.Warnings)
+		}
+	}
+	b.rt.Named = nil
 	b.edit(t, "dev.m0", func(_ *engine.Seat, s *engine.Session) { s.Token = engine.NewResumeToken(someID) })
 	p := b.plan(t, launch)
 	if p.Intents[0].Action != "awaiting-decision" || !strings.Contains(p.Intents[0].Reason, "dev-m0@team (generation 1)") {

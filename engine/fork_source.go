@@ -18,7 +18,8 @@ type origin struct {
 	session Session
 	address string
 	parent  ParentToken
-	cleared bool // it writes another conversation than the one on record
+	cleared bool   // it writes another conversation than the one on record
+	unsure  string // why it may write another one than the one that is taken
 	busy    bool
 	refuse  error // why nothing can start from it
 }
@@ -37,6 +38,9 @@ func (o origin) block(p *Plan) {
 	}
 	if o.cleared {
 		p.Warnings = append(p.Warnings, o.name()+" has moved to another conversation since it was recorded; the one it writes now is taken")
+	}
+	if o.unsure != "" {
+		p.Warnings = append(p.Warnings, o.name()+": the conversation on record is taken, and it may be an earlier one: "+o.unsure)
 	}
 	if o.busy {
 		p.Warnings = append(p.Warnings, o.name()+" is in mid-turn: what it has not written yet is not taken, and the child is not driven on")
@@ -92,9 +96,12 @@ func (e *Engine) readOrigin(ctx context.Context, w *world, o *origin, look bool)
 			e.awaitWritten(ctx, o.seat, o.session)
 			probe.Screen = e.screen(ctx, at.pane.ID)
 		}
-		if id := rt.Identify(ctx, probe); id.Proven && !id.Token.Empty() {
+		switch id := rt.Identify(ctx, probe); {
+		case id.Proven && !id.Token.Empty():
 			o.cleared = token != "" && !SameNativeID(id.Token.Reveal(), token)
 			token = id.Token.Reveal()
+		case id.Code == CodeSeveral:
+			o.unsure = id.Why
 		}
 		o.busy = look && rt.Activity(ctx, probe).State == ActivityBusy
 	}

@@ -65,6 +65,9 @@ func (e *Engine) gather(ctx context.Context, w *world, seat Seat, session Sessio
 	default:
 		in.Session = e.asItIsNow(ctx, w, seat, session)
 		in.Transcript, in.TranscriptW = f.Transcript(ctx, in.Session, seat.Cwd)
+		if why := e.undecided(ctx, w, seat, session); why != "" {
+			in.Gaps = append(in.Gaps, "the transcript may be of an earlier conversation: "+why)
+		}
 	}
 	err = e.d.Store.Read(ctx, func(rd Reader) error {
 		if in.Work, err = rd.Work(seat.ID); err != nil {

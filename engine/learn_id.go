@@ -142,6 +142,24 @@ func (e *Engine) asItIsNow(ctx context.Context, w *world, seat Seat, session Ses
 	return session
 }
 
+// CodeSeveral is the code of an identity that is not told because the client holds
+// several conversations open, as a Codex does after /new.
+const CodeSeveral Code = "several_conversations"
+
+// undecided says that a running client may write another conversation than the one on
+// record, and why that cannot be told; "" when it can.
+func (e *Engine) undecided(ctx context.Context, w *world, seat Seat, session Session) string {
+	at := w.locate(seat.ID)
+	rt, err := e.runtime(seat.Runtime)
+	if err != nil || w.latest[seat.ID].ID != session.ID || at.presence != Present || at.dead {
+		return ""
+	}
+	if id := rt.Identify(ctx, e.probeLive(w, seat, session, at.pane)); id.Code == CodeSeveral {
+		return id.Why
+	}
+	return ""
+}
+
 // leftCaveat is what is to be known of a conversation on record which its client had
 // left for another one when nobody looked.
 const leftCaveat = "its client reported that it had moved to another conversation, which is not on record"

@@ -155,6 +155,11 @@ func TestTheCheckTellsOfAConversationThatWasLeft(t *testing.T) {
 	check("as recorded", false)
 	b.claude.identity = &engine.Identity{Proven: true, Token: engine.NewResumeToken(secretID), Provenance: engine.ProvenanceHook}
 	check("it runs another one", true)
+	b.claude.identity = &engine.Identity{Code: engine.CodeSeveral, Why: "it holds several open"}
+	check("it cannot be told", true)
+	if in, err := b.e.Gather(context.Background(), "dev.m0", 0); err != nil || len(in.Gaps) != 1 || !strings.Contains(in.Gaps[0], "it holds several open") {
+		t.Errorf("%v %+v", err, in.Gaps)
+	}
 	b.claude.identity = nil
 	hook := func(event, payload string) {
 		b.reports.hooks = append(b.reports.hooks, engine.HookSignal{Event: event, Payload: []byte(payload)})

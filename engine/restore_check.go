@@ -182,7 +182,11 @@ func (c *checker) rig(ctx context.Context, rig Rig) {
 	case err != nil:
 		add("snapshot", CheckUnknown, err.Error(), "record", AsError(err).Hint, false)
 	case choice.ID == "":
-		add("snapshot", CheckYellow, choice.words(), "record", "`"+CommandLine("rig", "snapshot", "create", rig.Name)+"`", true)
+		remedy, blind := "`"+CommandLine("rig", "snapshot", "create", rig.Name)+"`", c.w.blindness(rig) != ""
+		if blind { // it would be partial, and no restore would choose it
+			remedy = "`" + CommandLine("rig", "up", rig.Name) + "`, then " + remedy + ": without sight of its seats it would be partial"
+		}
+		add("snapshot", CheckYellow, choice.words(), "record", remedy, !blind)
 	default:
 		add("snapshot", CheckGreen, choice.words(), "record", "", false)
 	}

@@ -111,7 +111,10 @@ func (k *seatCheck) conversation(ctx context.Context) (fresh bool) {
 	for _, caveat := range j.conv.Caveats {
 		k.add("conversation-caveat", CheckYellow, caveat, source, "talk to the seat, or keep a copy of the file")
 	}
+	unsure := k.c.e.undecided(ctx, k.c.w, k.s, last)
 	switch now := k.c.e.asItIsNow(ctx, k.c.w, k.s, last); {
+	case unsure != "":
+		k.add("conversation-moved", CheckYellow, "it would come back to the conversation on record, which may be an earlier one: "+unsure, "the client", "restart its client in that conversation, or `rig seat set-resume-token "+k.out.Seat+" --token-stdin --reason …`")
 	case !SameNativeID(now.Token.Reveal(), last.Token.Reveal()):
 		k.add("conversation-moved", CheckYellow, "its client has moved to another conversation since, and would come back to the one before", "the client",
 			"`"+CommandLine("rig", "snapshot", "create", k.c.w.rigs[k.s.RigID].Name)+"` puts that one on record; `rig down` does too")

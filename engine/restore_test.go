@@ -395,3 +395,34 @@ func TestACheckpointOnlySeatIsNotContinued(t *testing.T) {
 		t.Errorf("started anew as %s", got)
 	}
 }
+
+// TestTheCheckAdvisesNoSnapshotThatNothingWouldChoose: without sight of its seats a
+// snapshot of a rig is partial.
+func TestTheCheckAdvisesNoSnapshotThatNothingWouldChoose(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, t.TempDir(), engine.RuntimeClaude)
+	defer b.close(t)
+	b.run(t, upRequest())
+	advice := func() (remedy string, safe bool) {
+		t.Helper()
+		rep, err := b.e.RestoreCheck(context.Background(), engine.RestoreCheckOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, it := range rep.Checks {
+			if it.Check == "rig.team.snapshot" {
+				return it.Remedy, it.Safe
+			}
+		}
+		return "", false
+	}
+	if got, safe := advice(); !strings.HasPrefix(got, "`rig snapshot create") || !safe {
+		t.Errorf("while it runs: %q, safe %v", got, safe)
+	}
+	for _, p := range b.mux.Panes() {
+		b.mux.Drop(p.ID)
+	}
+	if got, safe := advice(); !strings.HasPrefix(got, "`rig up team`") || safe {
+		t.Errorf("when it is gone: %q, safe %v", got, safe)
+	}
+}

@@ -51,12 +51,19 @@ func Project(root string) (engine.Project, bool, error) {
 	refuse := func(hint, format string, args ...any) (engine.Project, bool, error) {
 		return engine.Project{}, false, engine.Errorf(engine.CodeInvalid, format, args...).On("project", path).WithHint("%s", hint)
 	}
-	f, err := os.Open(path)
+	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return engine.Project{}, false, nil
 	}
+	if err == nil && !info.Mode().IsRegular() { // before it is opened: a pipe would wait for a writer
+		err = errors.New("it is not a regular file")
+	}
+	var f *os.File
+	if err == nil {
+		f, err = os.Open(path)
+	}
 	if err != nil {
-		return refuse("check that you may read it", "it cannot be read: %v", err)
+		return refuse("check that it is a file and that you may read it", "it cannot be read: %v", err)
 	}
 	defer f.Close()
 	raw, err := io.ReadAll(io.LimitReader(f, maxProject+1))
@@ -68,6 +75,9 @@ func Project(root string) (engine.Project, bool, error) {
 	d.KnownFields(true)
 	if err := d.Decode(&doc); err != nil {
 		return refuse("its keys are id, intent, rigs and context", "it has an error: %s", strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return refuse("declare one project in it", "it has more than one document")
 	}
 	if doc.ID == "" || strings.ContainsAny(doc.ID, " \t\n/") || len(doc.ID) > 64 {
 		return refuse("write id: NAME, one word of at most 64 bytes", "it has no usable id")

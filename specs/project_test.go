@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"rig/engine"
@@ -39,5 +40,22 @@ func TestProjectFiles(t *testing.T) {
 	}
 	if _, found, err := Project(t.TempDir()); found || err != nil {
 		t.Errorf("no file: %v %v", found, err)
+	}
+}
+
+// TestAProjectFileThatIsNone: a pipe would wait for a writer for ever, and what a
+// second document declares would be dropped without a word.
+func TestAProjectFileThatIsNone(t *testing.T) {
+	pipe, two := t.TempDir(), t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(pipe, ProjectFile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(two, ProjectFile), []byte("id: a\n---\nid: b\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{pipe, two} {
+		if _, found, err := Project(dir); found || engine.CodeOf(err) != engine.CodeInvalid {
+			t.Errorf("%s: %v %v", dir, found, err)
+		}
 	}
 }

@@ -221,6 +221,9 @@ func opening(in engine.PacketInput, h engine.Handoff, sum *Summary) string {
 	if sum != nil {
 		b.WriteString(labelWhy + cut(sum.WhyItMatters, 1500) + "\n" + labelWork + cut(sum.CurrentWork, 1500) + "\n" + labelOwner + cut(sum.NextOwner, 300) + "\n")
 		for _, c := range sum.Caveats {
+			if slices.Contains(h.Gaps, c) {
+				continue // told below
+			}
 			b.WriteString(labelCaveat + cut(c, 300) + "\n")
 		}
 		b.WriteString(labelAuthority + cut(sum.AuthorityBoundaries, 600) + "\n")

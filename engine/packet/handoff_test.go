@@ -217,3 +217,17 @@ func TestASecretInPiecesStaysOutOfAPrompt(t *testing.T) {
 		}
 	}
 }
+
+// TestAGapIsToldOnce: in the prompt, and in the packet for whoever reads that alone.
+func TestAGapIsToldOnce(t *testing.T) {
+	s, in := departing(t)
+	in.Gaps = []string{"a message stood queued"}
+	h := handoff(t, s, in)
+	if strings.Count(h.Prompt, "a message stood queued") != 1 {
+		t.Errorf("prompt:\n%s", h.Prompt)
+	}
+	p, err := Read(h.Dir)
+	if err != nil || !strings.Contains(p.Instructions, "- a message stood queued") {
+		t.Errorf("%v\n%s", err, p.Instructions)
+	}
+}

@@ -27,6 +27,7 @@ func (s Seats) RequestOf(in engine.PacketInput) (Request, error) {
 	if in.Reason != "" {
 		q.Caveats = append(q.Caveats, "The occupant was changed for this reason: "+in.Reason)
 	}
+	q.Caveats = append(q.Caveats, in.Gaps...)
 	chain, err := s.Chain(context.Background(), in.Seat, in.Address)
 	if err != nil {
 		return Request{}, err

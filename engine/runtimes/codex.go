@@ -153,6 +153,7 @@ type codexThread struct {
 	rollout string
 	locks   time.Time // modification time of the lock folder when it was looked up
 	looked  time.Time // by the clock of the probe
+	several bool      // it holds more than one, as after /new: which it writes cannot be told
 }
 
 const lockDir = "thread-writer-locks"
@@ -176,7 +177,7 @@ func (c *Codex) thread(p engine.Probe) (t codexThread, ok bool, why string) {
 	key := clientKey{pid, start, home}
 	if have, hit := c.threads.get(key); hit && have.locks.Equal(locks) && !c.due(have, p) {
 		if alive, err := c.cfg.Procs.lives(have.pid, have.start); err == nil && alive {
-			return have, have.id != "", "the process holds no conversation of " + home + " open"
+			return have, have.id != "", have.holds(home)
 		}
 	}
 	if alive, err := c.cfg.Procs.lives(pid, start); err != nil || !alive {
@@ -193,7 +194,7 @@ func (c *Codex) thread(p engine.Probe) (t codexThread, ok bool, why string) {
 		return t, false, "the process is gone"
 	}
 	t = codexThread{pid: tree[0].PID, start: tree[0].Start, locks: locks, looked: p.Now}
-	why = "the process holds no conversation of " + home + " open"
+	why = t.holds(home)
 	for _, proc := range tree {
 		files, err := openFiles(proc.PID, under(home))
 		if err != nil {
@@ -203,6 +204,10 @@ func (c *Codex) thread(p engine.Probe) (t codexThread, ok bool, why string) {
 		if id, rollout := threadOf(files, home); id != "" {
 			t.pid, t.start, t.id, t.rollout = proc.PID, proc.Start, id, rollout
 			break
+		} else if heldLocks(files, home) > 1 {
+			t.several = true
+			why = t.holds(home)
+			break
 		}
 	}
 	// A client that just started opens its files any moment: look again each time.
@@ -210,6 +215,25 @@ func (c *Codex) thread(p engine.Probe) (t codexThread, ok bool, why string) {
 		c.threads.put(key, t)
 	}
 	return t, t.id != "", why
+}
+
+// holds says why a client names no conversation.
+func (t codexThread) holds(home string) string {
+	if t.several {
+		return "the process holds several conversations of " + home + " open, as after /new, and which one it writes cannot be told"
+	}
+	return "the process holds no conversation of " + home + " open"
+}
+
+// heldLocks counts the conversations whose writer lock is held.
+func heldLocks(files []openFile, home string) int {
+	n, dir := 0, filepath.Join(transcript.RealDir(home), lockDir)
+	for _, f := range files {
+		if f.locked && filepath.Dir(f.path) == dir && strings.HasSuffix(f.path, ".lock") {
+			n++
+		}
+	}
+	return n
 }
 
 // startPhase is how long a client that holds nothing open yet counts as starting.

@@ -48,6 +48,9 @@ func (c *Codex) Ready(_ context.Context, p engine.Probe) engine.Readiness {
 func (c *Codex) Identify(_ context.Context, p engine.Probe) engine.Identity {
 	t, ok, why := c.thread(p)
 	if !ok {
+		if t.several {
+			return engine.Identity{Code: engine.CodeSeveral, Why: why}
+		}
 		if id, hinted := identifyByHook(c.hooks.of(p, ""), p, engine.RuntimeCodex); hinted {
 			return id
 		}

@@ -1,12 +1,14 @@
 package main
 
+import "slices"
+
 const (
 	engineTests = "./engine"
 	random      = "TestRandomHistories"
 )
 
 // mutants is every invariant that the tests are known to guard.
-var mutants = []mutant{
+var mutants = slices.Concat([]mutant{
 	// Leases and plans.
 	{
 		"a held lease is not taken", "engine/lease.go",
@@ -342,27 +344,6 @@ var mutants = []mutant{
 		"if st.State != StepStarted {\n\t\treturn\n\t}\n\tvar said error", "if st.State != StepStarted || true {\n\t\treturn\n\t}\n\tvar said error",
 		engineTests, "TestCutOffHandover",
 	},
-	// What is learned late.
-	{
-		"a stranger's id is not learned", "engine/learn_id.go",
-		"e.d.Procs.Start).Verdict == VerdictMismatch\n", "e.d.Procs.Start).Verdict == VerdictMismatch && false\n",
-		engineTests, "TestSnapshotLearnsOnlyWhatIsProven",
-	},
-	{
-		"another occupant's id is not learned", "engine/learn_id.go",
-		"err == nil && whose == \"\", err", "err == nil && whose != \"nobody\", err",
-		engineTests, "TestSnapshotLearnsOnlyWhatIsProven",
-	},
-	{
-		"what an operator put on record is not replaced by what a client says", "engine/learn_id.go",
-		"id.Provenance.Rank() < last.Provenance.Rank():", "id.Provenance.Rank() < ProvenanceNone.Rank():",
-		engineTests, "TestASeatComesBackToTheConversationThatItLeft",
-	},
-	{
-		"a conversation that nobody wrote does not replace one", "engine/learn_id.go",
-		"last.Homes).Exists != Present:", "last.Homes).Exists == Unknown:",
-		engineTests, "TestASeatComesBackToTheConversationThatItLeft",
-	},
 	// What a client has reported.
 	{
 		"a turn that was reported is waited for", "engine/written.go",
@@ -389,4 +370,4 @@ var mutants = []mutant{
 		"!before.speaks || before.state", "true || before.state",
 		"./cmd/rig", "TestAVerifiedMessageIsTheClientsOwnWord",
 	},
-}
+}, learnedMutants)
