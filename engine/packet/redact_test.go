@@ -102,6 +102,13 @@ func TestValuesKnownByTheirNames(t *testing.T) {
 		"/usr/bin/curl --user 'op:Hunter22x' https://h.example/":        "/usr/bin/curl --user 'op:" + Marker + "' https://h.example/",
 		"curl -H 'Cookie: sid=abc123abc123abc; x=1' h":                  "curl -H 'Cookie: " + Marker + "' h",
 		"Set-Cookie: sid=s%3Aabc123abc123.zz\nnext":                     "Set-Cookie: " + Marker + "\nnext",
+		"machine h.example login op password Hunter22x":                  "machine h.example login op password " + Marker,
+		"machine h.example\n  login op\n  password Hunter22x\n":          "machine h.example\n  login op\n  password " + Marker + "\n",
+		"default login op password Hunter22x":                            "default login op password " + Marker,
+		"CREATE USER op IDENTIFIED BY 'hunter-word';":                    "CREATE USER op IDENTIFIED BY '" + Marker + "';",
+		"create user op identified by \"Hunter22x\"":                     "create user op identified by \"" + Marker + "\"",
+		"ALTER ROLE op WITH LOGIN PASSWORD 'hunterword';":                "ALTER ROLE op WITH LOGIN PASSWORD '" + Marker + "';",
+		"psql -c \"ALTER USER op PASSWORD 'Hunter22x'\"":                 "psql -c \"ALTER USER op PASSWORD '" + Marker + "'\"",
 		"https://h.example/b?sv=1&sig=abc123%2Babc123abc123abc%3D&se=2": "https://h.example/b?sv=1&sig=" + Marker + "&se=2",
 	}
 	for text, want := range tests {
@@ -136,6 +143,7 @@ func TestWhatMustSurvive(t *testing.T) {
 		"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIExampleExampleExample0123456789abc op@host",
 		"the password is asked for at the prompt", "the password is required", "--password is a flag", "the --token flag", "rig x --token-stdin --reason why",
 		"docker run -p 8080:8080 -u 1000:1000 app1", "mkdir -p build/out2", "curl -u op https://h.example/", "ls -a v1.2.3dir", "mysql -p3306 shop", "mysql -p shop",
+		"the login form password field is", "the user wrote password 'is it set' here", "identified by the id x1234567", "a machine account password rotation",
 		"mysql x\nssh -pHunter22 h", "tests_passed: 1234567", "pass_rate: 0.987654321", "cookie: chocolate chip", "Cookie: none", "the token is being refreshed",
 		"the secret is in vault", "--secret $SECRET_NAME1", "key-value stores", "key-" + strings.Repeat("a", 8), "12:AAA", "a token is needed for step2", "see ?sig=1&x", "token count: 1200", "tokens: 123456",
 		"password: string", "token = getToken()", "secret: process.env.SECRET_1", "password=$PASSWORD1",

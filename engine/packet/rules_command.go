@@ -26,6 +26,9 @@ func commandRules() []rule {
 	return append(rules,
 		rule{kind: "cookie", lead: "cookie", fold: true, min: 12, match: matchCookie},
 		rule{kind: "telegram_token", lead: ":AA", body: isToken, min: 30, match: matchTelegram},
+		rule{kind: "password", lead: "password", word: true, fold: true, match: matchNetrc},
+		rule{kind: "password", lead: "password", word: true, fold: true, match: matchRole},
+		rule{kind: "password", lead: "identified by", word: true, fold: true, match: matchStatement},
 	)
 }
 
@@ -56,6 +59,42 @@ func (f flagOf) match(s *scanner, r *rule, start, after int) (int, int, bool) {
 		return 0, 0, false
 	}
 	return from, s.valueEnd(from, quote, len(s.text)), true
+}
+
+// matchNetrc replaces the password of an entry of a netrc file, on one line or over
+// several: it stands behind the login, the account or the machine that it is for.
+func matchNetrc(s *scanner, _ *rule, start, after int) (int, int, bool) {
+	from := s.blanks(after)
+	words := strings.Fields(strings.ReplaceAll(s.text[max(0, start-maxCommand):start], `\n`, " "))
+	n := len(words)
+	if from == after || n < 2 || !slices.Contains([]string{"login", "account", "machine"}, words[n-2]) && words[n-1] != "default" {
+		return 0, 0, false
+	}
+	end := s.valueEnd(from, 0, maxBody)
+	value := s.text[from:end]
+	return from, s.valueEnd(from, 0, len(s.text)), len(value) >= 4 && !placeholder(value) && varied(value)
+}
+
+// matchRole replaces the password of an SQL statement on a user or a role.
+func matchRole(s *scanner, r *rule, start, after int) (int, int, bool) {
+	before := strings.ToLower(s.text[max(0, start-maxCommand):start])
+	before = before[strings.LastIndexByte(before, ';')+1:]
+	if !slices.ContainsFunc(strings.Fields(before), func(w string) bool { return w == "user" || w == "role" }) {
+		return 0, 0, false
+	}
+	return matchStatement(s, r, start, after)
+}
+
+// matchStatement replaces the string behind words of an SQL statement.
+func matchStatement(s *scanner, _ *rule, _, after int) (int, int, bool) {
+	i := s.blanks(after)
+	from, quote := s.quote(i)
+	if i == after || quote != '\'' && quote != '"' {
+		return 0, 0, false
+	}
+	end := s.valueEnd(from, quote, maxBody)
+	value := s.text[from:end]
+	return from, s.valueEnd(from, quote, len(s.text)), len(value) >= 4 && !placeholder(value) && !strings.Contains(value, " ")
 }
 
 // maxCommand is how far before a flag its program is looked for.
