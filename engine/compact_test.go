@@ -366,7 +366,11 @@ func TestALineWhoseProcessDiedIsLookedFor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(rec.Warnings, "\n"); c.said == "" && got != "" || !strings.Contains(got, c.said) {
+			got := strings.Join(rec.Warnings, "\n")
+			if rec.Error != nil {
+				got += rec.Error.Error()
+			}
+			if c.said == "" && got != "" || !strings.Contains(got, c.said) {
 				t.Errorf("said: %s; want %q", got, c.said)
 			}
 			enters := 0

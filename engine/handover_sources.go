@@ -356,5 +356,19 @@ func goOn(carries string) string {
 func doGo(ctx context.Context, r *run, s Step) (Evidence, error) {
 	text := goWords + s.Seat + goCommitted + goOn(r.saw("packet").Str(carriesKey))
 	d, err := r.e.sendAs(ctx, r.sender(), s.Seat, text, false)
+	if err != nil {
+		err = thenSend(err, s.Seat, text)
+	}
 	return Evidence{"outcome": d.Outcome, "why": d.Why}, err
+}
+
+// thenSend adds to a failed message how to send it by hand: its seat still waits for
+// it. One of which nobody knows whether it came is not to be sent again.
+func thenSend(err error, seat, text string) error {
+	told := *AsError(err)
+	if told.Code == CodeUncertain || told.Code == CodeNotSubmitted {
+		return err
+	}
+	told.Hint = strings.TrimPrefix(told.Hint+"; then tell it, it waits: `rig send "+seat+" "+ShellQuote(text)+"`", "; ")
+	return &told
 }

@@ -595,6 +595,9 @@ func TestFailureAfterTheCommitTakesNothingBack(t *testing.T) {
 	if s := rec.Seats[0]; s.Outcome != engine.ContinuityFresh || s.Binding != engine.BindingPartial || s.Generation != 2 || !s.ContextDelivered {
 		t.Errorf("the receipt says %s and %s: %+v", s.Outcome, s.Binding, s)
 	}
+	if rec.Error == nil || rec.Error.Hint == "" {
+		t.Errorf("what failed is not told: %+v", rec)
+	}
 	if s := b.seat(t, "dev.m0"); s.Binding != engine.BindingPartial || s.Continuity != engine.ContinuityFresh || s.Generation != 2 {
 		t.Errorf("the seat says %s and %s", s.Continuity, s.Binding)
 	}

@@ -230,8 +230,7 @@ func (e *Engine) finish(ctx context.Context, opID string, by closer, progress fu
 			}
 			if err := r.step(ctx, s); err != nil {
 				state = OpPartial
-				r.failed = append(r.failed, unitFailure{u.id, s.Seat, s, err})
-				r.warn("“" + s.Title + "” failed: " + err.Error())
+				r.fail(ctx, u, s, err)
 			}
 		}
 		r.recall(u)
@@ -275,6 +274,9 @@ func (r *run) conclude(state OpState, event string) (*Receipt, error) {
 		OK: state != OpPartial && len(r.warnings) == 0, Outcome: string(state), Seats: append([]SeatReceipt{}, r.seats...),
 		Warnings: r.warnings, Operation: ReceiptOp{r.op.ID, state, r.e.d.Build},
 	}
+	if len(r.failed) > 0 {
+		rec.Error = AsError(r.failed[0].err)
+	}
 	op, open := r.op, r.open
 	if open {
 		r.mu.Unlock()
@@ -301,6 +303,9 @@ func (r *run) conclude(state OpState, event string) (*Receipt, error) {
 		}
 		end := op
 		end.State, end.EndedAt, end.Receipt = state, at, mustJSON(now)
+		if now.Error != nil {
+			end.Error = now.Error.Error()
+		}
 		if err := tx.UpdateOperation(&end); err != nil {
 			return err
 		}

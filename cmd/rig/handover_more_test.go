@@ -207,3 +207,26 @@ func (w *world) self() string {
 	}
 	return path
 }
+
+// A successor that could not be told that the seat is its own waits for it: who handed
+// over is told what to send, with the words, and so is who finishes a handover that was
+// cut off.
+func TestSuccessorThatIsNotTold(t *testing.T) {
+	w := newWorld(t)
+	w.must("up", w.spec("mute", "impl:claude-code"))
+	w.tmux("set-option", "-gw", "synchronize-panes", "on")
+	told := func(r result) {
+		t.Helper()
+		if want := "rig send dev-impl@mute 'The handover of dev-impl@mute is committed: the seat is yours."; r.code != 1 || !strings.Contains(r.out, want) {
+			t.Errorf("exit %d: %s%s", r.code, r.out, r.err)
+		}
+	}
+	told(w.run("handover", "dev.impl", "--reason", "r"))
+	if s := w.seat("dev.impl"); s.Binding != "partial" || s.Generation != 2 {
+		t.Errorf("%+v", s)
+	}
+	w.setenv("TEST_KILL_AT", "before:go")
+	w.run("handover", "dev.impl", "--reason", "again")
+	w.setenv("TEST_KILL_AT", "")
+	told(w.run("op", "finish", w.ops()[0].ID))
+}
