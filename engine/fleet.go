@@ -179,6 +179,7 @@ type SeatView struct {
 
 	SessionName  string     `json:"session_name,omitempty"`
 	Pane         PaneID     `json:"pane,omitempty"`
+	Window       int        `json:"-"` // index of the pane's window in that session; -1 while the pane is in another
 	PanePID      int        `json:"pane_pid,omitempty"`
 	PaneSize     [2]int     `json:"pane_size,omitempty"` // columns, rows
 	PaneActivity time.Time  `json:"pane_activity,omitzero"`
@@ -204,13 +205,16 @@ type StagedGate struct {
 	Until   time.Time `json:"until,omitzero"` // then the handover is rolled back
 }
 
-// SessionToSee is the tmux session in which a person has something to look at: that of
-// a successor at a gate, else the seat's; "" = none.
-func (s *SeatView) SessionToSee() string {
+// ToSee is where a person has something to look at: the session of a successor at a
+// gate, else the seat's pane. Its session is "" where there is none.
+func (s *SeatView) ToSee() Place {
 	if s.Gate != nil {
-		return s.Gate.Session
+		return SessionPlace(s.Gate.Session)
 	}
-	return s.SessionName
+	if s.Window < 0 {
+		return SessionPlace(s.SessionName)
+	}
+	return Place{Session: s.SessionName, Window: s.Window, Pane: s.Pane}
 }
 
 // AttentionItem is one thing that waits for a person.

@@ -235,8 +235,9 @@ func (b *builder) place(v *SeatView, s Seat, last Session, had bool) {
 		v.Life = LifeRunning
 	}
 	if at.presence == Present {
+		v.Window = -1
 		if !staged(at.pane) { // where a person has put it; while panes are swapped, where it belongs
-			v.SessionName = at.pane.Session
+			v.SessionName, v.Window = at.pane.Session, at.pane.Window
 		}
 		v.PaneSize, v.PaneActivity, v.Title = [2]int{at.pane.Width, at.pane.Height}, at.pane.Activity, at.pane.Title
 	}

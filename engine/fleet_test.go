@@ -166,8 +166,8 @@ func TestWhatAnOperationStoppedWaitsForNobody(t *testing.T) {
 		if got := strings.Join(classes, " "); got != c.attention {
 			t.Errorf("%s: attention %q, want %q", c.name, got, c.attention)
 		}
-		if want := map[bool]string{true: "rig-staged", false: s.SessionName}[c.attention == engine.AttnGate]; s.SessionToSee() != want {
-			t.Errorf("%s: session %q, want %q", c.name, s.SessionToSee(), want)
+		if want := map[bool]string{true: "rig-staged", false: s.SessionName}[c.attention == engine.AttnGate]; s.ToSee().Session != want {
+			t.Errorf("%s: session %q, want %q", c.name, s.ToSee().Session, want)
 		}
 	}
 }

@@ -275,7 +275,7 @@ func (r *run) followSeat(ctx context.Context, seatID string) {
 	clients, cerr := r.e.d.Mux.Clients(ctx)
 	for _, c := range clients {
 		if err == nil && !c.Control && c.Session == stagingName(r.plan.ID) {
-			cerr = errors.Join(cerr, r.e.d.Mux.SwitchClient(ctx, c.Name, seats.SessionName, -1))
+			cerr = errors.Join(cerr, r.e.d.Mux.SwitchClient(ctx, c.Name, SessionPlace(seats.SessionName)))
 		}
 	}
 	err = errors.Join(err, cerr)

@@ -19,14 +19,14 @@ func (e *Engine) jump(ctx context.Context, s *SeatView) (Jump, error) {
 		return Jump{}, Errorf(CodeSessionMissing, "the seat has no live pane: %s", cmp.Or(s.LifeWhy, string(s.Life))).On("jump", s.Address).
 			WithHint("`rig launch %s %s` starts it", s.Rig, s.Logical)
 	}
-	session := s.SessionToSee()
-	j := Jump{Session: session, Argv: e.d.Mux.AttachArgv(session)}
+	to := s.ToSee()
+	j := Jump{Session: to.Session, Argv: e.d.Mux.AttachArgv(to)}
 	if e.d.Self.Socket == "" {
 		j.NoPopup = "this console does not run inside tmux, which draws popups"
 		return j, nil
 	}
 	if e.d.Self.Socket != e.d.Mux.Socket() {
-		j.Popup = e.d.Mux.PopupArgv(e.d.Self.Socket, "", e.d.Self.Pane, session)
+		j.Popup = e.d.Mux.PopupArgv(e.d.Self.Socket, "", e.d.Self.Pane, to)
 		if e.d.Self.Client != "" {
 			j.Popup, j.NoPopup = nil, popupInPopup
 		}
@@ -68,7 +68,7 @@ func (e *Engine) jump(ctx context.Context, s *SeatView) (Jump, error) {
 	case j.Client == "":
 		j.NoPopup = "it cannot be told which of the terminals shows this console"
 	default:
-		j.Popup = e.d.Mux.PopupArgv(e.d.Mux.Socket(), j.Client, "", session)
+		j.Popup = e.d.Mux.PopupArgv(e.d.Mux.Socket(), j.Client, "", to)
 	}
 	return j, nil
 }
@@ -76,7 +76,7 @@ func (e *Engine) jump(ctx context.Context, s *SeatView) (Jump, error) {
 // SwitchArgs are the flags of `rig seat switch-client`.
 type SwitchArgs struct {
 	Client string // "" = the only one there is
-	Window int    // -1 = the session's first window
+	Window int    // -1 = that of the seat's pane
 }
 
 // Switched says what a switch did. Nothing recorded changes.
@@ -103,7 +103,6 @@ func (e *Engine) SwitchClient(ctx context.Context, ref string, a SwitchArgs) (Sw
 	}
 	address := w.address(seat)
 	at := w.locate(seat.ID)
-	attach := CommandLine(e.d.Mux.AttachArgv(address)...)
 	switch {
 	case at.presence == Unknown:
 		return Switched{}, Errorf(CodeTmuxProbeFailed, "%s", at.why).On("switch-client", address).WithHint("`rig doctor` says what is wrong with tmux")
@@ -115,22 +114,30 @@ func (e *Engine) SwitchClient(ctx context.Context, ref string, a SwitchArgs) (Sw
 	if err != nil {
 		return Switched{}, err
 	}
-	if a.Window < 0 {
-		a.Window = firstWindow(&w.inv, session)
-	} else if err := checkWindow(&w.inv, session, a.Window); err != nil {
+	to := Place{Session: session, Window: a.Window}
+	switch {
+	case a.Window >= 0:
+		err = checkWindow(&w.inv, session, a.Window)
+	case session == at.pane.Session:
+		to = at.pane.Place()
+	default:
+		to.Window = firstWindow(&w.inv, session)
+	}
+	if err != nil {
 		return Switched{}, err
 	}
+	attach := CommandLine(e.d.Mux.AttachArgv(to)...)
 	client, err := e.pickClient(ctx, a.Client, attach)
 	if err != nil {
 		return Switched{}, err
 	}
-	if err := e.d.Mux.SwitchClient(ctx, client, session, a.Window); err != nil {
+	if err := e.d.Mux.SwitchClient(ctx, client, to); err != nil {
 		return Switched{}, Errorf("switch_failed", "tmux did not switch the client").On("switch-client", address).Wrap(err).
 			WithHint("attach instead: %s", attach)
 	}
 	return Switched{
-		Seat: address, Session: session, Window: a.Window, Client: client, Retargeted: true,
-		Target: fmt.Sprintf("%s:%d", session, a.Window),
+		Seat: address, Session: session, Window: to.Window, Client: client, Retargeted: true,
+		Target: fmt.Sprintf("%s:%d", session, to.Window),
 	}, nil
 }
 

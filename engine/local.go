@@ -81,7 +81,7 @@ func (l *Local) SwitchClient(ctx context.Context, seatID, client string) error {
 	if s == nil || s.SessionName == "" {
 		return Errorf("missing_canonical_session", "the seat has no session").WithHint("launch it first")
 	}
-	return l.e.d.Mux.SwitchClient(ctx, client, s.SessionName, -1)
+	return l.e.d.Mux.SwitchClient(ctx, client, s.ToSee())
 }
 
 // Send implements Console.

@@ -38,6 +38,20 @@ func (p Presence) String() string {
 // MarshalText lets a Presence stand in JSON as its word.
 func (p Presence) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
+// Place is where a terminal looks: a session, and in it a window and a pane, since
+// people open others there.
+type Place struct {
+	Session string
+	Window  int    // index; -1 = the one that the session shows
+	Pane    PaneID // in that window; "" = the active one
+}
+
+// SessionPlace is a session, at what it shows.
+func SessionPlace(name string) Place { return Place{Session: name, Window: -1} }
+
+// Place is where a pane is seen.
+func (p *Pane) Place() Place { return Place{Session: p.Session, Window: p.Window, Pane: p.ID} }
+
 // Pane is one row of the inventory.
 type Pane struct {
 	ID       PaneID    `json:"id"`
@@ -198,14 +212,14 @@ type Mux interface {
 	Rename(ctx context.Context, g Guard, name string) error
 	// Clients lists attached clients.
 	Clients(ctx context.Context) ([]Client, error)
-	// SwitchClient points a client at a session (and a window, when ≥ 0).
-	SwitchClient(ctx context.Context, client, session string, window int) error
-	// AttachArgv is the command line that attaches a terminal to a session.
-	AttachArgv(session string) []string
-	// PopupArgv is the command line that opens a session of this server in a popup
+	// SwitchClient points a client at a place.
+	SwitchClient(ctx context.Context, client string, to Place) error
+	// AttachArgv is the command line that attaches a terminal to a place.
+	AttachArgv(to Place) []string
+	// PopupArgv is the command line that opens a place of this server in a popup
 	// over a client of the server on socket, which may be another one. The client is
 	// named, or tmux takes the one that shows pane, or the only one.
-	PopupArgv(socket, client, pane, session string) []string
+	PopupArgv(socket, client, pane string, to Place) []string
 	// Watch tells when something moved, until ctx ends. The value is a hint:
 	// the reader asks Inventory for the truth.
 	Watch(ctx context.Context) <-chan MuxEvent

@@ -61,22 +61,19 @@ func parseClients(out, nonce string) (clients []engine.Client, faults []string) 
 	return clients, faults
 }
 
-// SwitchClient points a client at exactly this session, and at a window of it when
-// window is 0 or more. It changes nothing but what that client shows. Without such a
-// client, or without the session, it refuses with CodeNotFound and says how to
-// attach.
-func (m *Mux) SwitchClient(ctx context.Context, client, session string, window int) error {
+// SwitchClient points a client at exactly this place. It changes nothing but what the
+// session shows. Without such a client, or without the place, it refuses with
+// CodeNotFound and says how to attach.
+func (m *Mux) SwitchClient(ctx context.Context, client string, to engine.Place) error {
 	const op = "switch_client"
-	t, err := Session(session)
-	if err == nil && window >= 0 {
-		t, err = Window(session, window)
-	}
+	session := to.Session
+	t, err := At(to)
 	if err != nil {
 		return on(err, op, session)
 	}
 	if client == "" {
 		return engine.Errorf(engine.CodeNotFound, "no tmux client is named").
-			WithHint("attach instead: %s", ShellLine(m.AttachArgv(session))).On(op, session)
+			WithHint("attach instead: %s", ShellLine(m.AttachArgv(to))).On(op, session)
 	}
 	clients, err := m.Clients(ctx)
 	if err != nil {
@@ -84,7 +81,7 @@ func (m *Mux) SwitchClient(ctx context.Context, client, session string, window i
 	}
 	if !hasClient(clients, client) {
 		return engine.Errorf(engine.CodeNotFound, "no client %q is attached to this tmux server", clip(client, 80)).
-			WithHint("attach instead: %s", ShellLine(m.AttachArgv(session))).On(op, session).With("clients", len(clients))
+			WithHint("attach instead: %s", ShellLine(m.AttachArgv(to))).On(op, session).With("clients", len(clients))
 	}
 	_, err = m.run.run(ctx, runSpec{words: []string{"switch-client", "-c", client, "-t", t.String()}})
 	return on(asEngine(err), op, session)
@@ -99,11 +96,11 @@ func hasClient(clients []engine.Client, name string) bool {
 	return false
 }
 
-// AttachArgv is the command line that attaches a terminal to exactly this session,
+// AttachArgv is the command line that attaches a terminal to exactly this place,
 // also from inside another tmux. Print it with ShellLine: zsh would expand =name.
-// A name that cannot be a session of ours gives nil.
-func (m *Mux) AttachArgv(session string) []string {
-	t, err := Session(session)
+// What [At] refuses gives nil.
+func (m *Mux) AttachArgv(to engine.Place) []string {
+	t, err := At(to)
 	if err != nil {
 		return nil
 	}
@@ -113,12 +110,12 @@ func (m *Mux) AttachArgv(session string) []string {
 	}
 }
 
-// PopupArgv is the command line that shows a session of this server in a popup over
+// PopupArgv is the command line that shows a place of this server in a popup over
 // a client of the server on socket. It ends when the popup is closed. An empty
 // client leaves the choice to tmux, which takes the one that shows pane. Nil for a
-// name that cannot be a session of ours.
-func (m *Mux) PopupArgv(socket, client, pane, session string) []string {
-	inner := m.AttachArgv(session)
+// what [At] refuses.
+func (m *Mux) PopupArgv(socket, client, pane string, to engine.Place) []string {
+	inner := m.AttachArgv(to)
 	if inner == nil {
 		return nil
 	}

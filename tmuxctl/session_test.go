@@ -168,7 +168,7 @@ func TestPrefixNames(t *testing.T) {
 	named.Session = "dev-impl@shop"
 	wantCode(t, f.KillSession(f.ctx, named), engine.CodePaneMismatch)
 	client := f.attachClient(tmuxtest.Holder)
-	wantCode(t, f.SwitchClient(f.ctx, client, "dev-impl@shop", -1), engine.CodeNotFound)
+	wantCode(t, f.SwitchClient(f.ctx, client, engine.SessionPlace("dev-impl@shop")), engine.CodeNotFound)
 	if p := f.pane(ref.Pane); p.Dead || p.PID != ref.PID {
 		t.Errorf("touched: %+v", p)
 	}

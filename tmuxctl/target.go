@@ -7,7 +7,7 @@ import (
 	"rig/engine"
 )
 
-// Target is a tmux target that can only mean one thing. It is made by Session,
+// Target is a tmux target that can only mean one thing. It is made by At, Session,
 // Window and Pane and by nothing else; its zero value is refused by every call.
 type Target struct{ s string }
 
@@ -78,6 +78,26 @@ func Pane(id engine.PaneID) (Target, error) {
 			WithHint("pane ids look like %%12; `rig ps --json` shows them")
 	}
 	return Target{string(id)}, nil
+}
+
+// At targets a place. A pane in a session that somebody gave a name which tmux cannot
+// be told safely is targeted by its id alone, wherever it is.
+func At(to engine.Place) (Target, error) {
+	if to.Pane == "" {
+		if to.Window < 0 {
+			return Session(to.Session)
+		}
+		return Window(to.Session, to.Window)
+	}
+	pane, err := Pane(to.Pane)
+	if err != nil || to.Window < 0 {
+		return pane, err
+	}
+	window, err := Window(to.Session, to.Window)
+	if err != nil {
+		return pane, nil //nolint:nilerr // the id says it all; the rest keeps an id of another server out
+	}
+	return Target{window.s + "." + pane.s}, nil
 }
 
 // checkSessionName refuses what cannot be a session name of ours.

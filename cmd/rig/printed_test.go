@@ -94,6 +94,29 @@ func TestSwitchClientNamesTheWindow(t *testing.T) {
 	w.refuse("window_not_found", 1, "seat", "switch-client", "dev.a", "--to-window", "0")
 }
 
+// TestAttachShowsTheSeatsPane: whatever window somebody left the session at, and whatever
+// name the session has been given.
+func TestAttachShowsTheSeatsPane(t *testing.T) {
+	w := newWorld(t)
+	w.must("up", w.spec("win", "a:terminal", "b:terminal"))
+	shown := func(seat string) {
+		t.Helper()
+		pane := w.seat(seat).Pane
+		w.eventually("the client shows "+seat, func() (bool, string) {
+			got := w.tmux("list-clients", "-F", "#{pane_id}")
+			return got == pane, got
+		})
+	}
+	for _, seat := range []string{"dev-a", "dev-b"} {
+		w.tmux("new-window", "-t", "="+seat+"@win:")
+		w.tmux("rename-session", "-t", "="+seat+"@win:", "my "+seat)
+	}
+	w.terminal(80, 24, "attach", "dev.a")
+	shown("dev.a")
+	w.must("seat", "switch-client", "dev.b")
+	shown("dev.b")
+}
+
 // TestLongValuesAreCut: a value of any length does not bury what is said about it, wherever it stands.
 func TestLongValuesAreCut(t *testing.T) {
 	w := newWorld(t)

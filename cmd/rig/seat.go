@@ -156,7 +156,7 @@ func (c *cli) attachCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			argv := a.deps.Mux.AttachArgv(s.SessionToSee())
+			argv := a.deps.Mux.AttachArgv(s.ToSee())
 			if c.json {
 				return c.print(map[string]any{"ok": true, "seat": s.Address, "argv": argv})
 			}

@@ -344,13 +344,15 @@ func (m *Mux) Rename(_ context.Context, g engine.Guard, name string) error {
 func (m *Mux) Clients(context.Context) ([]engine.Client, error) { return nil, nil }
 
 // SwitchClient implements engine.Mux.
-func (m *Mux) SwitchClient(context.Context, string, string, int) error { return nil }
+func (m *Mux) SwitchClient(context.Context, string, engine.Place) error { return nil }
 
 // AttachArgv implements engine.Mux.
-func (m *Mux) AttachArgv(s string) []string { return []string{"tmux", "attach", "-t", "=" + s + ":"} }
+func (m *Mux) AttachArgv(to engine.Place) []string {
+	return []string{"tmux", "attach", "-t", "=" + to.Session + ":"}
+}
 
 // PopupArgv implements engine.Mux.
-func (m *Mux) PopupArgv(string, string, string, string) []string { return nil }
+func (m *Mux) PopupArgv(string, string, string, engine.Place) []string { return nil }
 
 // Watch implements engine.Mux: it never says anything and ends with ctx.
 func (m *Mux) Watch(ctx context.Context) <-chan engine.MuxEvent {
