@@ -123,8 +123,7 @@ func (e *Engine) planStops(ctx context.Context, w *world, p *Plan, rig Rig) (run
 		if at.presence == Present {
 			running++
 			action = "stop"
-			e.warnStranger(w, p, seat)
-			e.warnEnd(ctx, w, p, seat)
+			e.warnEnding(ctx, w, p, seat, at)
 			if w.latest[seat.ID].Origin == OriginClaimed {
 				action = "release"
 			}

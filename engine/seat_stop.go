@@ -50,7 +50,9 @@ func (s *seatPlan) blockNothingToStop() {
 
 // stopPhase adds the end of the present occupant as a unit of its own.
 func (s *seatPlan) stopPhase(ctx context.Context, unit string) {
-	s.warnBeside(ctx)
+	if s.live() {
+		s.e.warnEnding(ctx, s.w, s.p, s.seat, s.at)
+	}
 	s.p.Phases = append(s.p.Phases, Phase{
 		ID: "stop", Unit: unit, Title: "Stop " + s.address,
 		Steps: append(keptSteps(s.w, s.seat, s.address, s.at),
@@ -60,18 +62,17 @@ func (s *seatPlan) stopPhase(ctx context.Context, unit string) {
 	})
 }
 
-// warnBeside says what else ends with the session.
-func (s *seatPlan) warnBeside(ctx context.Context) {
-	if !s.live() {
-		return
+// warnEnding says what is lost, and what else ends, when a seat's live pane does.
+func (e *Engine) warnEnding(ctx context.Context, w *world, p *Plan, seat Seat, at where) {
+	address := w.address(seat)
+	ends := w.latest[seat.ID].Origin != OriginClaimed // else it is let go
+	if n := len(beside(&w.inv, at.pane)); n > 0 && ends && ownSession(&w.inv, at.pane, address) {
+		p.Warnings = append(p.Warnings, "with "+address+" ends what is beside it in its session: "+Counted(n, "pane"))
 	}
-	if n := len(beside(&s.w.inv, s.at.pane)); n > 0 && ownSession(&s.w.inv, s.at.pane, s.address) {
-		s.p.Warnings = append(s.p.Warnings, "with it ends what is beside it in session "+s.at.pane.Session+": "+Counted(n, "pane"))
-	}
-	s.e.warnStranger(s.w, s.p, s.seat)
-	s.e.warnEnd(ctx, s.w, s.p, s.seat)
-	if s.e.d.Self.Seat == s.address {
-		s.p.Warnings = append(s.p.Warnings, "this is the seat that you are in: your own shell ends with it")
+	e.warnStranger(w, p, seat)
+	e.warnEnd(ctx, w, p, seat)
+	if ends && e.d.Self.Seat == address {
+		p.Warnings = append(p.Warnings, address+" is the seat that you are in: your own shell ends with it")
 	}
 }
 

@@ -129,7 +129,7 @@ func (e *Engine) planSeatRemoval(ctx context.Context, w *world, p *Plan, rig Rig
 	action := "remove"
 	if _, bound := w.bindings[seat.ID]; bound || len(w.live[seat.ID]) > 0 {
 		steps = append(steps, stopSteps(w, seat, address, at)...)
-		e.warnEnd(ctx, w, p, seat)
+		e.warnEnding(ctx, w, p, seat, at)
 		if at.presence == Present && w.latest[seat.ID].Origin == OriginClaimed {
 			action = "release and remove"
 		}

@@ -3,6 +3,7 @@ package tmuxctl
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -53,11 +54,12 @@ func (c check) validate() error {
 			return err
 		}
 	}
-	if g.Session != "" {
-		return checkSessionName(g.Session)
-	}
 	return nil
 }
+
+// named reports whether the session is one of the facts. A person may have given it a
+// name that cannot stand in a format; the tags say then whose pane it is.
+func (c check) named() bool { return c.guard.Session != "" && checkSessionName(c.guard.Session) == nil }
 
 // condition is the format that is true when every fact holds.
 func (c check) condition() string {
@@ -72,7 +74,9 @@ func (c check) condition() string {
 	add("#{@rig_seat}", g.Seat)
 	add("#{@rig_gen}", g.Gen)
 	add("#{@rig_op}", g.Op)
-	add("#{session_name}", g.Session)
+	if c.named() {
+		facts = append(facts, shownBy(g.Session))
+	}
 	if g.PID != 0 {
 		facts = append(facts, samePID(g.PID))
 	}
@@ -98,6 +102,13 @@ func (c check) condition() string {
 // same is the format that compares a format with a plain value.
 func same(format, value string) string { return "#{==:" + format + "," + value + "}" }
 
+// shownBy is the format that is true for a pane whose window is in a session of this
+// name, which may not be the only one: in a group of sessions, tmux evaluates the
+// formats in the one that was used last.
+func shownBy(session string) string {
+	return "#{m/r:(^|#,)" + session + "(#,|$),#{window_linked_sessions_list}}"
+}
+
 // samePID is the format that is true for a pane of this process, and for a dead pane
 // whose process the server has forgotten, as newer versions do.
 func samePID(pid int) string {
@@ -108,7 +119,7 @@ func samePID(pid int) string {
 // What a guard that refused prints, to say why.
 var (
 	reportFixed = []string{"pane_id", "pid", "start_time", "pane_pid", "pane_dead", "pane_input_off", "pane_synchronized"}
-	reportFree  = []string{"@rig_seat", "@rig_gen", "@rig_op", "session_name"}
+	reportFree  = []string{"@rig_seat", "@rig_gen", "@rig_op", "session_name", "window_linked_sessions_list"}
 )
 
 // words builds the guarded command. do and otherwise are in tmux's own syntax; the
@@ -206,7 +217,7 @@ func (c check) refusal(out, nonce string) error {
 		return mismatch("operation", g.Op, tail[2])
 	case g.PID != 0 && head[3] != strconv.Itoa(g.PID) && (head[3] != "" || head[4] != "1"):
 		return mismatch("pid", strconv.Itoa(g.PID), head[3])
-	case g.Session != "" && tail[3] != g.Session:
+	case c.named() && !slices.Contains(strings.Split(tail[4], ","), g.Session):
 		return mismatch("session", g.Session, tail[3])
 	case c.ended && head[4] != "1":
 		return engine.Errorf(engine.CodePaneMismatch, "its process is still running; nothing was done").

@@ -131,3 +131,63 @@ func TestSwap(t *testing.T) {
 		t.Errorf("swapped back into %s", p.Session)
 	}
 }
+
+// A pane is in every session that shows its window: somebody looks at a seat with a
+// session of the same group, or has linked its window elsewhere.
+func TestGuardInAGroupOfSessions(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	_, g := f.create("dev-impl@shop")
+	_, other := f.create("dev-impl@shop2")
+	f.tmux("new-session", "-d", "-t", "=dev-impl@shop", "-s", "mine")
+	f.tmux("link-window", "-d", "-s", "=dev-impl@shop:0", "-t", "=dev-impl@shop2:5")
+	f.attachClient("mine") // used last
+	if got := f.tmux("display-message", "-p", "-t", string(g.Pane), "#{session_name}"); got != "mine" {
+		t.Fatalf("tmux takes the pane to be in %s", got)
+	}
+	g.Session = "dev-impl@shop"
+	if err := f.Keys(f.ctx, g, "Enter"); err != nil {
+		t.Error(err)
+	}
+	if err := f.Rename(f.ctx, g, "renamed"); err != nil {
+		t.Error(err)
+	}
+	if got := f.tmux("list-sessions", "-F", "#{session_name}", "-f", "#{session_grouped}"); got != "mine\nrenamed" {
+		t.Errorf("the group is %q", got)
+	}
+	other.Session = "renamed"
+	wantCode(t, f.Keys(f.ctx, other, "Enter"), engine.CodePaneMismatch)
+	for _, near := range []string{"rename", "named", "min", "ine"} {
+		other.Session = near
+		wantCode(t, f.Keys(f.ctx, other, "Enter"), engine.CodePaneMismatch)
+	}
+}
+
+// A person may give a seat's session any name: the seat can be written to and ended all
+// the same, and the name does nothing.
+func TestGuardUnderAnyName(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"my agent", `q"a $(x) 'y'`, "a,b}", "##[bold]", "日本", "-t", "a;", "}#,#{pid}"} {
+		f := newFixture(t)
+		_, g := f.create("dev-impl@shop")
+		f.tmux("rename-session", "-t", "=dev-impl@shop:", "--", name)
+		inv := f.Inventory(f.ctx)
+		p, ok := inv.Pane(g.Pane)
+		if !ok {
+			t.Fatalf("%q: no pane: %+v", name, inv)
+		}
+		g.Session = p.Session
+		if err := f.Keys(f.ctx, g, "Enter"); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+		wrong := g
+		wrong.Gen = "2"
+		wantCode(t, f.KillSession(f.ctx, wrong), engine.CodePaneMismatch)
+		if err := f.KillSession(f.ctx, g); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+		if inv := f.Inventory(f.ctx); len(inv.Panes) > 1 { // the holder's
+			t.Errorf("%q: left %+v", name, inv.Panes)
+		}
+	}
+}

@@ -191,7 +191,7 @@ func (m *Mux) KillSession(ctx context.Context, g engine.Guard) error {
 	// gone by then, and with the last session so is the server: both are success.
 	pane := string(g.Pane)
 	return m.guarded(ctx, "kill_session", check{guard: g}, action{
-		do: "kill-session -t " + pane + " ; kill-pane -t " + pane, last: true,
+		do: "kill-session -t " + sessionOf(g) + " ; kill-pane -t " + pane, last: true,
 	})
 }
 
@@ -209,7 +209,16 @@ func (m *Mux) Rename(ctx context.Context, g engine.Guard, name string) error {
 	if err := checkSessionName(name); err != nil {
 		return on(err, op, string(g.Pane))
 	}
-	return m.guarded(ctx, op, check{guard: g}, action{do: "rename-session -t " + string(g.Pane) + " " + name})
+	return m.guarded(ctx, op, check{guard: g}, action{do: "rename-session -t " + sessionOf(g) + " " + name})
+}
+
+// sessionOf targets the session that a guard names, in tmux's own syntax. Of several
+// that show the pane tmux would take the one that was used last.
+func sessionOf(g engine.Guard) string {
+	if t, err := Session(g.Session); err == nil {
+		return "'" + t.String() + "'"
+	}
+	return string(g.Pane)
 }
 
 // Respawn starts Argv in a guarded pane whose process has ended; the pane keeps its

@@ -188,3 +188,26 @@ func TestAnIDMayBeGivenInPart(t *testing.T) {
 	w.into(&list, "snapshot", "list", "part")
 	has(t, w.must("snapshot", "show", list.Snapshots[0].ID[18:]), list.Snapshots[0].ID)
 }
+
+// TestPlansNameWhatEndsBeside: somebody opened panes in a seat's session; each plan that
+// ends the session says so, and one that leaves it does not.
+func TestPlansNameWhatEndsBeside(t *testing.T) {
+	w := newWorld(t)
+	w.must("up", w.spec("side", "a:terminal", "b:terminal", "c:terminal"))
+	w.tmux("split-window", "-d", "-t", "=dev-a@side:", "cat")
+	w.tmux("new-window", "-d", "-t", "=dev-a@side:", "cat")
+	const want = "with dev-a@side ends what is beside it in its session: 2 panes"
+	for _, args := range [][]string{
+		{"down", "side"}, {"seat", "stop", "dev.a", "--reason", "r"}, {"remove", "side", "dev.a"},
+	} {
+		r := w.run(append(args, "--dry-run")...)
+		has(t, r.out, want)
+		hasNot(t, r.out, "with dev-b@side")
+	}
+	w.tmux("join-pane", "-d", "-s", w.seat("dev.b").Pane, "-t", "=dev-a@side:")
+	hasNot(t, w.run("down", "side", "--dry-run").out, "ends what is beside")
+	w.must("down", "side")
+	if left := w.tmux("list-panes", "-a", "-F", "#{session_name}"); left != "dev-a@side\ndev-a@side" {
+		t.Errorf("left: %s", left)
+	}
+}
