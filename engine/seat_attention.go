@@ -200,7 +200,7 @@ func (s *seatPlan) responsive(act Activity, c *clearing) {
 // another process than the recorded one.
 func (s *seatPlan) verifyPane(ctx context.Context, rt Runtime, p Probe, c *clearing) bool {
 	no := func(why string) bool {
-		s.block(CodeNotResponsive, "`rig seat launch "+s.address+" --fresh --stop` replaces what is there; --reason cannot vouch for it",
+		s.block(CodeNotResponsive, "`rig seat stop "+s.address+" --reason …` ends what is there, and a launch of the seat then continues its own conversation, where it has one; --reason cannot vouch for it",
 			"another process runs in its pane, and it is not proven to be the seat's: %s", why)
 		return false
 	}

@@ -100,7 +100,7 @@ func (e *Engine) warnStranger(w *world, p *Plan, seat Seat) {
 // strangerError says it as an error, with what a person does about it.
 func strangerError(address, why string) *Error {
 	return Errorf(CodeIdentityMismatch, "what runs in its pane is not its occupant: %s", why).
-		WithHint("rig attach %[1]s to see who is there; rig seat clear-attention %[1]s verifies it, or rig seat launch %[1]s --fresh --stop --reason … replaces it", address)
+		WithHint("`rig attach %[1]s` shows who is there; `rig seat clear-attention %[1]s` verifies it, or `rig seat stop %[1]s --reason …` ends it: a launch of the seat then continues its own conversation, where it has one", address)
 }
 
 // currentRun gives the supervisor's report unless the record was pointed at
