@@ -20,7 +20,7 @@ func planRestore(ctx context.Context, e *Engine, w *world, p *Plan) error {
 		return err
 	}
 	if args.Snapshot == "" || p.Request.Target == "" {
-		return Errorf(CodeInvalid, "a snapshot and its rig are required").WithHint("`rig snapshot list <rig>` lists them; `rig restore <snapshot> --rig <rig>`")
+		return Errorf(CodeInvalid, "a snapshot and its rig are required").WithHint("`rig up <rig>` brings a rig back from its newest one; `rig snapshot list <rig>` lists them; `rig restore <snapshot> --rig <rig>`")
 	}
 	rig, err := w.rig(p.Request.Target)
 	if err != nil {

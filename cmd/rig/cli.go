@@ -74,14 +74,17 @@ func wordsAsked(cmd *cobra.Command, words []string, err error) error {
 	if takes = strings.TrimSpace(takes); takes == "" {
 		takes = "no further word"
 	}
-	got := "nothing was given"
+	got, hint := "nothing was given", "`"+cmd.CommandPath()+" --help` shows the usage"
 	switch {
 	case len(words) > 0 && cmd.Annotations[secretWords] != "":
 		got = engine.Counted(len(words), "word") + " given, not repeated here"
 	case len(words) > 0:
 		got = "given was " + engine.CommandLine(words...)
+		if takes == "no further word" && len(words) == 1 && cmd.Flags().Lookup("rig") != nil {
+			hint = "for one rig: `" + cmd.CommandPath() + " " + engine.CommandLine("--rig", words[0]) + "`"
+		}
 	}
-	return engine.Errorf(engine.CodeInvalid, "%s takes %s; %s", cmd.CommandPath(), takes, got).WithHint("`%s --help` shows the usage", cmd.CommandPath())
+	return engine.Errorf(engine.CodeInvalid, "%s takes %s; %s", cmd.CommandPath(), takes, got).WithHint("%s", hint)
 }
 
 // marked makes the bodies of a verb and of those below it say that they were entered.

@@ -53,6 +53,7 @@ func TestRefusalsOfTheCommandLine(t *testing.T) {
 	for want, args := range map[string][]string{
 		"rig adopt takes <discovered-id> <seat>; nothing was given": {"adopt"},
 		"rig ps takes no further word; given was x":                 {"ps", "x"},
+		"for one rig: `rig restore-check --rig cl`":                 {"restore-check", "cl"},
 		"rig work add takes <seat> <title>…; given was dev.sh":      {"work", "add", "dev.sh"},
 		"--lines cannot be below zero":                              {"capture", "dev.sh", "--lines", "-3"},
 		"no completion for \"tcsh\"":                                {"completion", "tcsh"},
