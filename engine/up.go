@@ -188,8 +188,12 @@ func (e *Engine) planStart(ctx context.Context, w *world, p *Plan, seat Seat, st
 		return
 	}
 	if info, err := os.Stat(seat.Cwd); err != nil || !info.IsDir() {
-		p.BlockSeat(st.Address, Errorf("cwd_missing", "its directory %s is not there", seat.Cwd).
-			WithHint("create it, or correct cwd in the spec"))
+		gone := Errorf("cwd_missing", "its directory %s is not there", seat.Cwd).WithHint("create it, or correct cwd in the spec")
+		if seat.ID != "" { // a spec is read for a new rig alone
+			rig := w.rigs[seat.RigID].Name
+			gone = gone.WithHint("put it back: its conversation belongs to that directory; to begin anew elsewhere, `rig down %s --delete`, then `rig up` with the corrected spec", rig)
+		}
+		p.BlockSeat(st.Address, gone)
 	}
 	e.preflight(ctx, p, rt, seat, st)
 	p.SetInput(startKey(st.Address), st)

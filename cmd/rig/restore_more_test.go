@@ -170,6 +170,9 @@ func TestRestoreJudgesFilesAndDirectories(t *testing.T) {
 	if r.code != 1 || strings.Count(r.out, `"cwd_missing"`) < 2 || strings.Count(r.out, `"outcome":"failed"`) < 2 {
 		t.Errorf("a missing directory: exit %d\n%s%s", r.code, r.out, r.err)
 	}
+	if !strings.Contains(r.out, "put it back: its conversation belongs to that directory") || strings.Contains(r.out, "correct cwd in the spec") {
+		t.Errorf("a spec that is not read again is no remedy: %s", r.out)
+	}
 	if err := os.Rename(aside, w.project); err != nil {
 		t.Fatal(err)
 	}
