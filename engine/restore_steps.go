@@ -116,7 +116,7 @@ type RestoreVerdict struct {
 // a recovery.
 func rollUp(intended []string, seats map[string]SeatReceipt, terminal map[string]bool) (RestoreResult, map[string]int) {
 	counts := map[string]int{}
-	judged, failed, short, back := 0, 0, 0, 0
+	judged, failed, undecided, short, back := 0, 0, 0, 0, 0
 	for _, address := range intended {
 		s, told := seats[address]
 		word := cmp.Or(string(s.Outcome), s.Action)
@@ -135,7 +135,9 @@ func rollUp(intended []string, seats map[string]SeatReceipt, terminal map[string
 		switch s.Outcome {
 		case ContinuityFailed, ContinuityNone:
 			failed++
-		case ContinuityFresh, ContinuityFreshPrimed, ContinuityAwaiting, ContinuityAttention:
+		case ContinuityAwaiting:
+			undecided++
+		case ContinuityFresh, ContinuityFreshPrimed, ContinuityAttention:
 			short++
 		case ContinuityResumed, ContinuityForked, ContinuityRebuilt, ContinuityRecovered:
 		}
@@ -145,9 +147,9 @@ func rollUp(intended []string, seats map[string]SeatReceipt, terminal map[string
 		return RestoreFull, counts
 	case judged == 0 && len(intended) > 0:
 		return RestoreNothingDown, counts
-	case judged == failed:
+	case judged == failed, failed > 0 && back == 0 && judged == failed+undecided: // nothing came back
 		return RestoreFailed, counts
-	case failed+short > 0:
+	case failed+undecided+short > 0:
 		return RestorePartial, counts
 	}
 	return RestoreFull, counts
