@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -214,16 +215,39 @@ func (e *Engine) WorkOf(ctx context.Context, ref string, all bool) (address stri
 		return "", nil, err
 	}
 	err = e.d.Store.Read(ctx, func(r Reader) error {
-		items, err = r.Work(seat.ID)
+		items, err = openWork(r, seat.ID, all)
 		return err
 	})
-	kept := items[:0]
-	for _, it := range items {
-		if all || it.State != WorkDone {
-			kept = append(kept, it)
-		}
+	return w.address(seat), items, err
+}
+
+// AllWork lists the open work of every seat of an active rig, seat by seat; all adds
+// what is done.
+func (e *Engine) AllWork(ctx context.Context, all bool) ([]WorkResult, error) {
+	w, err := e.look(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return w.address(seat), kept, err
+	out := []WorkResult{}
+	err = e.d.Store.Read(ctx, func(r Reader) error {
+		for _, seat := range w.rec.Seats {
+			items, err := openWork(r, seat.ID, all)
+			if err != nil {
+				return err
+			}
+			for _, it := range items {
+				out = append(out, WorkResult{Seat: w.address(seat), Item: it})
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// openWork is what a seat has to do; all adds what is done.
+func openWork(r Reader, seatID string, all bool) ([]WorkItem, error) {
+	items, err := r.Work(seatID)
+	return slices.DeleteFunc(items, func(it WorkItem) bool { return !all && it.State == WorkDone }), err
 }
 
 // WorkByID reads one piece of work and the address of its seat.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -100,6 +101,7 @@ func (c *cli) workListCmd() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use: "list [<seat>]", Short: "What a seat was asked for and has not done", Args: cobra.MaximumNArgs(1),
+		Long: "What a seat was asked for and has not done. Without a seat it is the one that you are in, and outside of one every seat.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a, err := openApp(appRead)
 			if err != nil {
@@ -111,6 +113,9 @@ func (c *cli) workListCmd() *cobra.Command {
 				ref = args[0]
 			} else if id, err := a.engine().Whoami(cmd.Context(), ""); err == nil {
 				ref = id.Seat
+			}
+			if ref == "" {
+				return c.allWork(cmd.Context(), a, all)
 			}
 			address, items, err := a.engine().WorkOf(cmd.Context(), ref, all)
 			if err != nil {
@@ -133,6 +138,27 @@ func (c *cli) workListCmd() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "also what is done")
 	return cmd
+}
+
+// allWork shows what is open anywhere.
+func (c *cli) allWork(ctx context.Context, a *app, all bool) error {
+	list, err := a.engine().AllWork(ctx, all)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.print(map[string]any{"ok": true, "work": list})
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(c.out, "No seat has open work.")
+		return nil
+	}
+	rows := [][]string{}
+	for _, w := range list {
+		rows = append(rows, []string{w.Item.ID, w.Seat, workState(w.Item), plain(w.Item.Title), plain(w.Item.From)})
+	}
+	table(c.out, rows)
+	return nil
 }
 
 // workState says in whose hands a piece is.

@@ -36,6 +36,9 @@ func TestInboundWork(t *testing.T) {
 	if r := w.into(&d, "work", "add", "dev.impl", "rename", "the", "cart", "--dry-run"); r.code != 0 || d.Item.State != "pending" {
 		t.Fatalf("dry run: %d %s", r.code, r.out)
 	}
+	if out := w.must("work", "list"); out != "No seat has open work.\n" {
+		t.Errorf("of all seats: %q", out)
+	}
 	if out := w.must("work", "list", "dev.impl"); !strings.Contains(out, "no open work") {
 		t.Errorf("the dry run recorded: %s", out)
 	}
@@ -80,6 +83,9 @@ func TestInboundWork(t *testing.T) {
 		t.Errorf("handoff: %+v", d)
 	}
 	w.refuse("work_done", 1, "work", "release", id)
+	if out := w.must("work", "list"); !strings.Contains(out, d.Next.ID) || !strings.Contains(out, "dev-sh@") || strings.Count(out, "\n") != 1 {
+		t.Errorf("of all seats: %q", out)
+	}
 	if out := w.must("work", "list", "dev.sh"); !strings.Contains(out, d.Next.ID) || !strings.Contains(out, "rename the cart") {
 		t.Errorf("list of the other seat:\n%s", out)
 	}
