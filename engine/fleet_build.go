@@ -328,7 +328,7 @@ func (v *RigView) sum() {
 			needs++
 		case LifeStopped, LifeNever:
 		}
-		if s.Activity.State == ActivityBusy {
+		if s.Activity.State == ActivityBusy && !s.Activity.Held() {
 			v.Busy++
 		}
 	}
@@ -360,14 +360,13 @@ func (f *Fleet) total() {
 		r := &f.Rigs[i]
 		t.Seats += len(r.Seats)
 		t.Running += r.Running
+		t.Busy += r.Busy
 		t.Unknown += r.Unknown
 		for j := range r.Seats {
 			switch r.Seats[j].Activity.State {
-			case ActivityBusy:
-				t.Busy++
 			case ActivityWaiting:
 				t.Waiting++
-			case ActivityIdle, ActivityLimit, ActivityExited, ActivityUnknown:
+			case ActivityIdle, ActivityBusy, ActivityLimit, ActivityExited, ActivityUnknown:
 			}
 		}
 	}

@@ -156,6 +156,9 @@ func TestWhatAnOperationStoppedWaitsForNobody(t *testing.T) {
 		if s.Activity.State != c.state || s.Activity.Why != c.why {
 			t.Errorf("%s: %s, %s", c.name, s.Activity.State, s.Activity.Why)
 		}
+		if held := c.state == engine.ActivityBusy; s.Activity.Held() != held || held && (f.Totals.Busy != 0 || f.Rigs[0].Busy != 0) {
+			t.Errorf("%s: held %v, and %d are busy", c.name, s.Activity.Held(), f.Totals.Busy)
+		}
 		var classes []string
 		for _, it := range f.Attention {
 			classes = append(classes, it.Class)

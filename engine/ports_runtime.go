@@ -162,6 +162,10 @@ type Activity struct {
 	Wake      time.Time `json:"-"`                // look again no later than this; zero = when something moves
 }
 
+// Held reports that an operation at work has stopped the client, and lets it go on or
+// ends it: nothing is under way in it, and it waits for nobody.
+func (a Activity) Held() bool { return a.State == ActivityBusy && a.Code == CodeSuspended }
+
 // Usage is one context-pressure sample.
 type Usage struct {
 	Known      bool       `json:"known"`

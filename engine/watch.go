@@ -323,7 +323,8 @@ func (w *Watcher) frame(s *SeatView, c CaptureResult, at time.Time, force bool) 
 	if c.Err != nil {
 		fr.Err = c.Err.Error()
 	}
-	same := slices.Equal(last.frame.Lines, fr.Lines) && last.frame.Err == fr.Err && last.frame.SeatID == s.ID
+	same := slices.Equal(last.frame.Lines, fr.Lines) && last.frame.Err == fr.Err && last.frame.SeatID == s.ID &&
+		last.frame.Cols == fr.Cols && last.frame.Rows == fr.Rows // a viewer's size alone is news too
 	if !same {
 		last.moved = at
 	}

@@ -57,7 +57,7 @@ var states = append([]state{
 	{"compact-receipt", func(d *driver) { pressured(d); compactConfirmed(d) }},
 	{"compact-failed", func(d *driver) { pressured(d); d.c.Outcome = engine.ContinuityFailed; compactConfirmed(d) }},
 	{"wall", func(d *driver) { d.keys("4", "l", "j") }},
-	{"seat", func(d *driver) { d.keys("5", "j", "j") }},
+	{"seat", func(d *driver) { d.keys("5") }},
 	{"seat-facts", func(d *driver) { d.keys("5", "tab", "j") }},
 	{"restore", func(d *driver) { d.keys("6", "j", "j") }},
 	{"restore-rig", func(d *driver) { d.keys("6") }},

@@ -58,6 +58,7 @@ func (l look) text(g *glyphs) string { return l.mark(g) + " " + l.word }
 var (
 	lookIdle      = look{"○", "o", "idle", toneIdle}
 	lookBusy      = look{"●", "*", "busy", toneBusy}
+	lookHeld      = look{"‖", "=", "held", toneStart}
 	lookWaiting   = look{"▲", "^", "waiting", toneNeed}
 	lookAttention = look{"◈", "!", "attention", toneNeed}
 	lookLimit     = look{"■", "#", "limit", toneLimit}
@@ -73,7 +74,7 @@ var (
 // seatLooks lists every look of a seat, for tests and the legend of the help.
 func seatLooks() []look {
 	return []look{
-		lookIdle, lookBusy, lookWaiting, lookAttention, lookLimit, lookExited, lookDead, lookLost, lookStarting,
+		lookIdle, lookBusy, lookHeld, lookWaiting, lookAttention, lookLimit, lookExited, lookDead, lookLost, lookStarting,
 		lookStopped, lookNever, lookUnknown,
 	}
 }
@@ -83,6 +84,9 @@ func seatLooks() []look {
 func lookOf(s *engine.SeatView) look {
 	switch s.Life {
 	case engine.LifeRunning:
+		if s.Activity.Held() {
+			return lookHeld
+		}
 		return lookActivity(s.Activity.State)
 	case engine.LifeStarting:
 		return lookStarting

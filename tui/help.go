@@ -70,7 +70,16 @@ func (m *Model) openPalette() tea.Cmd {
 // seatItem goes to a seat.
 func (m *Model) seatItem(s *engine.SeatView) pickItem {
 	id, l := s.ID, lookOf(s)
-	return pickItem{group: "Seats", text: clean(s.Address), note: l.word + dashed(clean(s.Activity.Why)), key: l.mark(m.brush.g), run: func(m *Model) tea.Cmd { return m.goTo(id) }}
+	it := pickItem{group: "Seats", text: clean(s.Address), note: l.word + dashed(clean(s.Activity.Why)), key: l.mark(m.brush.g), run: func(m *Model) tea.Cmd { return m.goTo(id) }}
+	it.fresh = func(m *Model) pickItem {
+		if now := m.seats[id]; now != nil {
+			return m.seatItem(now)
+		}
+		gone := it
+		gone.note, gone.key, gone.why = "", "", "it is no longer in a rig"
+		return gone
+	}
+	return it
 }
 
 // goTo shows a seat on the Fleet with the cursor on it.
@@ -90,6 +99,8 @@ func lookHelp(l look) string {
 		return "its turn is over; it is ready for work"
 	case lookBusy.word:
 		return "it works"
+	case lookHeld.word:
+		return "stopped by an operation at work, until that is over"
 	case lookWaiting.word:
 		return "the client asks a person"
 	case lookAttention.word:

@@ -48,3 +48,30 @@ func TestWhatIsPossibleByNowCanBeChosen(t *testing.T) {
 		t.Errorf("says %q\n%s", d.m.toast.text, d.text())
 	}
 }
+
+// What a list that stays open says of its items is what is true now, also of the seats in it.
+func TestAnOpenListSaysWhatIsTrueNow(t *testing.T) {
+	t.Parallel()
+	f := tuitest.Fleet(7)
+	f.Attention = nil
+	d := drive(t, f, options())
+	d.keys(":", "Next need")
+	if !strings.Contains(d.text(), "not now: nobody") {
+		t.Fatalf("nothing waits, and the palette does not say so\n%s", d.text())
+	}
+	after := *tuitest.Fleet(7)
+	after.Revision = f.Revision + 1
+	d.send(fleetMsg{&after})
+	if text := d.text(); strings.Contains(text, "not now: nobody") || !strings.Contains(text, "waits for a person") {
+		t.Errorf("the palette still says that nobody waits\n%s", text)
+	}
+	seat := after.Seats()[0]
+	d.keys("esc", ":", seat.Address)
+	seat.Activity.State, seat.Activity.Why = engine.ActivityLimit, "out of turns"
+	later := after
+	later.Revision++
+	d.send(fleetMsg{&later})
+	if !strings.Contains(d.text(), "out of turns") {
+		t.Errorf("the palette shows an old state of %s\n%s", seat.Address, d.text())
+	}
+}

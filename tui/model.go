@@ -119,6 +119,9 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if w := m.wizard(); w != nil {
 		w.keepTall(m)
 	}
+	if p, open := m.top().(*picker); open {
+		p.renew(m)
+	}
 	cmds = append(cmds, m.refocus(), m.tickWhileRunning())
 	if after := (frameMark{m.Revision(), m.cur}); m.opt.OnFrame != nil && after != before {
 		f, name := m.opt.OnFrame, m.Screen()

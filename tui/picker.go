@@ -13,8 +13,9 @@ type pickItem struct {
 	text  string
 	note  string
 	key   string
-	why   string                // not empty: cannot be chosen, and why
-	again func(m *Model) string // asks that once more when it is chosen; nil = why stands
+	why   string                  // not empty: cannot be chosen, and why
+	again func(m *Model) string   // asks that once more when it is chosen; nil = why stands
+	fresh func(m *Model) pickItem // makes the item anew from the present picture; nil = it says nothing of that
 	run   func(m *Model) tea.Cmd
 }
 
@@ -63,6 +64,23 @@ func (p *picker) paste(_ *Model, text string) tea.Cmd {
 }
 
 func (p *picker) update(*Model, tea.Msg) tea.Cmd { return nil }
+
+// renew lets the items say what is true now. Their order and the cursor stay: what one
+// is about to choose does not move.
+func (p *picker) renew(m *Model) {
+	for _, items := range [][]pickItem{p.all, p.found} {
+		for i := range items {
+			it := &items[i]
+			if it.again != nil {
+				it.why = it.again(m)
+			}
+			if it.fresh != nil {
+				now := it.fresh(m)
+				it.note, it.key, it.why = now.note, now.key, now.why
+			}
+		}
+	}
+}
 
 func (p *picker) move(m *Model, d move) tea.Cmd {
 	p.list.settle(p.rows(p.size(m.w, m.h-1)))

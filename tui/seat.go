@@ -107,7 +107,12 @@ func (s *seatScreen) sizes(m *Model) areas {
 
 func (s *seatScreen) settle(m *Model) { s.list.settle(s.sizes(m).listH - 2) }
 
-func (s *seatScreen) move(_ *Model, d move) tea.Cmd {
+// move goes through the facts; where the pane covers them, the first key uncovers them.
+func (s *seatScreen) move(m *Model, d move) tea.Cmd {
+	if !s.facts && s.sizes(m).sideW == 0 {
+		s.facts = true
+		return nil
+	}
 	s.list.move(d)
 	return nil
 }

@@ -157,7 +157,9 @@ func cutMiddle(s string, w int) string {
 	return left + "…" + right
 }
 
-// wrap breaks a text into lines of at most w cells, at spaces where it can.
+// wrap breaks a text into lines of at most w cells, at spaces: a word, an address or a
+// path that would fit into a line of its own is never broken, so that what is copied
+// out of it is whole. A longer one breaks at its strokes and hyphens.
 func wrap(s string, w int) []string {
 	if w <= 0 {
 		return nil
@@ -166,14 +168,38 @@ func wrap(s string, w int) []string {
 	if s == "" {
 		return []string{""}
 	}
-	lines := strings.Split(ansi.Wrap(s, w, " /"), "\n")
+	held := holdWords(s, w)
+	lines := strings.Split(ansi.Wrap(held, w, " /"), "\n")
 	if slices.ContainsFunc(lines, func(l string) bool { return width(l) > w }) { // a stroke at the edge stands beyond it
-		lines = strings.Split(ansi.Wrap(s, w, ""), "\n")
+		lines = strings.Split(ansi.Wrap(held, w, ""), "\n")
 	}
 	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
+		lines[i] = strings.TrimRight(letWords.Replace(lines[i]), " ")
 	}
 	return lines
+}
+
+// heldHyphen and heldStroke stand for characters at which a line may be broken, in the
+// words that are to stay whole while it is: private ones, one cell wide.
+const heldHyphen, heldStroke = "\ue0f1", "\ue0f2"
+
+var (
+	keepWord = strings.NewReplacer("-", heldHyphen, "/", heldStroke)
+	letWords = strings.NewReplacer(heldHyphen, "-", heldStroke, "/")
+)
+
+// holdWords keeps those words of a text together that have room in w cells.
+func holdWords(s string, w int) string {
+	if !strings.ContainsAny(s, "-/") {
+		return s
+	}
+	words := strings.Split(s, " ")
+	for i, word := range words {
+		if width(word) <= w {
+			words[i] = keepWord.Replace(word)
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // needYou follows the number of those who wait for a person.

@@ -173,8 +173,11 @@ const whyWidth = 24
 
 func seatRow(s engine.SeatView, f *engine.Fleet) []string {
 	act := string(s.Activity.State)
-	if s.Activity.State == engine.ActivityUnknown {
+	switch {
+	case s.Activity.State == engine.ActivityUnknown:
 		act = "?"
+	case s.Activity.Held():
+		act = "held"
 	}
 	if s.Activity.Why != "" && (s.Activity.State == engine.ActivityWaiting || s.Activity.State == engine.ActivityLimit) {
 		act += ": " + ansi.Truncate(plain(s.Activity.Why), whyWidth, "…") // whole under ATTENTION
