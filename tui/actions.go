@@ -88,7 +88,7 @@ func lookActions() []*action {
 	return []*action{
 		{
 			id: "filter", keys: []string{"/"}, label: "filter", help: "show only lines that hold a text", group: groupView,
-			in: scopeScreens, foot: 34, run: (*Model).openFilter,
+			in: scopeScreens, foot: 34, run: (*Model).openFilter, word: (*Model).filterWord,
 		},
 		{
 			id: "palette", keys: []string{":"}, label: "commands", help: "find any command, screen or seat by name", group: groupView,
@@ -100,7 +100,7 @@ func lookActions() []*action {
 		},
 		{
 			id: "side", keys: []string{"tab"}, label: "pane/facts", help: "switch between the live pane and the facts of the seat", group: groupView,
-			in: scopeFleet | scopeSeat | scopeAttention, foot: 55, run: (*Model).nextSide,
+			in: scopeFleet | scopeSeat | scopeAttention, foot: 55, run: (*Model).nextSide, word: (*Model).sideWord,
 		},
 		{
 			id: "copy", keys: []string{"y"}, label: "copy", help: "copy the address, command or value under the cursor", group: groupView,
@@ -181,7 +181,7 @@ func seatActions() []*action {
 		},
 		{
 			id: "open-image", keys: []string{"enter"}, label: "look inside", help: "go between the list and what is known of the image; inside, copy takes the spec", group: groupAct,
-			in: scopeImages, foot: 10, opens: true, disabled: (*Model).whyNoRow, run: (*Model).openImage,
+			in: scopeImages, foot: 10, opens: true, disabled: (*Model).whyNoRow, run: (*Model).openImage, word: (*Model).imageWord,
 		},
 		{
 			id: "agent-image-sync", keys: nil, label: "sync agent images", help: "read the agent images and the folders of specs anew, and say what is there", group: groupAct,

@@ -109,6 +109,18 @@ func (m *Model) pageWord() string {
 	return "page"
 }
 
+// filterWord and sideWord are the labels of keys that have a use once there is a seat.
+func (m *Model) filterWord() string { return m.onceSeats("filter") }
+
+func (m *Model) sideWord() string { return m.onceSeats("pane/facts") }
+
+func (m *Model) onceSeats(label string) string {
+	if m.fleet != nil && len(m.fleet.Rigs) == 0 && m.cur != screenEvents {
+		return ""
+	}
+	return label
+}
+
 // foldWord is the label of the keys that fold and unfold, where there is a tree.
 func (m *Model) foldWord() string {
 	switch {

@@ -54,6 +54,15 @@ func TestTheFooterNamesTheKeysThatMove(t *testing.T) {
 	}
 }
 
+// The first screen of all offers no key that has a use only once there is a seat.
+func TestTheFooterOfTheFirstScreenNamesWhatBegins(t *testing.T) {
+	d := drive(t, tuitest.Fleet(0), options())
+	d.size(80, 24)
+	if foot := d.foot(); !strings.Contains(foot, "U up") || strings.Contains(foot, "filter") || strings.Contains(foot, "pane/facts") {
+		t.Error(foot)
+	}
+}
+
 func TestTheFooterOfNothingNamesNoKeyThatMoves(t *testing.T) {
 	for _, f := range []*engine.Fleet{nil, tuitest.Fleet(0)} {
 		d := drive(t, f, options())

@@ -229,6 +229,14 @@ func (m *Model) openImage() tea.Cmd {
 	return nil
 }
 
+// imageWord says what that does now.
+func (m *Model) imageWord() string {
+	if m.images().inside {
+		return "to the list"
+	}
+	return "look inside"
+}
+
 // whyNoLibrary says why the library cannot be read anew just now.
 func (m *Model) whyNoLibrary() string {
 	if m.images().busy {

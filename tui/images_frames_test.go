@@ -181,7 +181,13 @@ func TestPruneAsksForItsName(t *testing.T) {
 // A copy in the list is the id; inside, the spec, which keeps its indentation.
 func TestCopyOfAnImage(t *testing.T) {
 	d := drive(t, tuitest.Fleet(7), options())
-	d.keys("7", "y", "enter", "y")
+	d.keys("7", "y")
+	d.fire(toastTime)
+	d.keys("enter")
+	if text := d.text(); !strings.Contains(text, "▌agent-image:payments-expert:2") || !strings.Contains(d.foot(), "Enter to the list") {
+		t.Errorf("nothing but a colour tells where the keys are\n%s", text)
+	}
+	d.keys("y")
 	if len(d.copied) != 2 || d.copied[0] != "agent-image:payments-expert:2" || !strings.Contains(d.copied[1], "\n      - id: \"payments-expert\"\n") {
 		t.Errorf("%q", d.copied)
 	}

@@ -197,10 +197,11 @@ func (s *imagesScreen) detailBox(m *Model, w, h int) []string {
 		return m.brush.fill(nil, w, h)
 	}
 	frame := toneBorder
-	if s.inside {
-		frame = toneAccent
-	}
 	title := []seg{{toneStrong, cutMiddle(clean(rowName(*r)), max(w-8, 8))}}
+	if s.inside { // a mark too, since a colour alone tells nobody where the keys went
+		frame = toneAccent
+		title = append([]seg{{toneAccent, m.brush.g.cursor}}, title...)
+	}
 	seen, note := s.seen.show(s.detail(m, w-2), w-2, h-2)
 	return m.brush.box(w, h, frame, title, note, m.brush.fill(seen, w-2, h-2))
 }

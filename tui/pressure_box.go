@@ -88,16 +88,17 @@ func (s *pressureScreen) whyLines(m *Model, seat *engine.SeatView, w int) []stri
 	}
 	say("because", words(e.Reasons), toneDim)
 	say("missing", words(e.Missing), toneDim)
-	next := e.Next
+	next, line := e.Next, ""
 	if s.turns[seat.Address] > 0 {
-		next = m.reg.hint("compact") + " opens the compaction; in a shell " + next
+		next, line = m.reg.hint("compact")+" opens the compaction", e.Next
 		if policyActs(seat) {
-			next = "the rig's policy compacts it without you, " + policyAt(seat.Compaction) + "; before that " + next
+			next = "the rig's policy compacts it without you, " + policyAt(seat.Compaction) + "; before that, " + next
 		} else if seat.Compaction.Failed != "" {
 			say("policy", clean(seat.Compaction.Why), toneNeed)
 		}
 	}
 	say("next", next, toneAccent)
+	say("in a shell", line, toneAccent) // a line of its own, to be copied whole
 	return out
 }
 

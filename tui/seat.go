@@ -148,7 +148,11 @@ func (s *seatScreen) view(m *Model, w, h int) []string {
 	if a.sideW == 0 && !s.facts {
 		return m.paneBox(seat, w, h, seg{toneDim, "  " + m.reg.hint("side") + " shows its facts"})
 	}
-	lines := []string{m.brush.line(a.listW, false, append([]seg{{toneText, " "}}, m.seatTitle(seat, a.listW)...)...)}
+	title := append([]seg{{toneText, " "}}, m.seatTitle(seat, a.listW)...)
+	if back := (seg{toneDim, "  " + m.reg.hint("side") + " shows its pane"}); a.sideW == 0 && segsWidth(title)+width(back.text) <= a.listW {
+		title = append(title, back)
+	}
+	lines := []string{m.brush.line(a.listW, false, title...)}
 	lines = append(lines, m.brush.rule(a.listW, "", toneBorder))
 	if len(s.rows) == 0 {
 		lines = append(lines, m.nothingMatches(a.listW, a.listH-2)...)

@@ -20,7 +20,7 @@ func TestAKeyOfMotionShowsTheFactsItMovesIn(t *testing.T) {
 	}
 	first := s.list.cursor
 	d.keys("j")
-	if !s.facts || s.list.cursor != first || strings.Contains(d.text(), "shows its facts") {
+	if !s.facts || s.list.cursor != first || !strings.Contains(d.text(), "Tab shows its pane") {
 		t.Errorf("facts %v, cursor %d after one key\n%s", s.facts, s.list.cursor, d.text())
 	}
 	d.keys("j")
