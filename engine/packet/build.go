@@ -24,6 +24,8 @@ type entry struct {
 	role, text string
 	at         time.Time
 	inherited  bool
+	off        int64 // of its record in the source
+	n          int   // its number in the full transcript
 }
 
 // builder turns a stream of messages into the files of a packet. It keeps the
@@ -69,9 +71,12 @@ func (b *builder) message(m transcript.Message) {
 		b.counts.Add(found)
 		b.withKeys++
 	}
-	e := entry{role: string(m.Role), text: text, at: m.Time, inherited: m.Inherited}
-	transcript.PathsInText(text, func(p string) { b.touch(p, false) })
+	if m.Rewound {
+		b.rewind(m.RewoundTo)
+	}
 	b.count++
+	e := entry{role: string(m.Role), text: text, at: m.Time, inherited: m.Inherited, off: m.Offset, n: b.count}
+	transcript.PathsInText(text, func(p string) { b.touch(p, false) })
 	if m.Inherited {
 		b.inherited++
 	}
@@ -88,12 +93,17 @@ func (b *builder) message(m transcript.Message) {
 
 // asked remembers the first and the latest thing that a person asked for.
 func (b *builder) asked(e entry) {
-	e.text = clip(e.text, maxDerived)
-	e.text = strings.Clone(e.text)
+	e = asked(e)
 	if b.firstAsked.text == "" {
 		b.firstAsked = e
 	}
 	b.lastAsked = e
+}
+
+// asked is a message cut to what is quoted of it.
+func asked(e entry) entry {
+	e.text = strings.Clone(clip(e.text, maxDerived))
+	return e
 }
 
 // keep puts a message into the ring of the latest.
@@ -106,17 +116,55 @@ func (b *builder) keep(e entry) {
 		}
 		e.text = cut + note + "]"
 	}
-	if len(b.latest) < LatestBound {
+	if len(b.latest) < held {
 		b.latest = append(b.latest, e)
 		return
 	}
 	b.latest[b.next] = e
-	b.next = (b.next + 1) % LatestBound
+	b.next = (b.next + 1) % held
 }
 
-// latestInOrder is the ring, oldest first.
+// held is how many messages are kept back, so that enough are left of them after a
+// rewind.
+const held = 2 * LatestBound
+
+// inOrder is the ring, oldest first.
+func (b *builder) inOrder() []entry { return slices.Concat(b.latest[b.next:], b.latest[:b.next]) }
+
+// latestInOrder is what the latest transcript holds, oldest first.
 func (b *builder) latestInOrder() []entry {
-	return slices.Concat(b.latest[b.next:], b.latest[:b.next])
+	list := b.inOrder()
+	return list[max(0, len(list)-LatestBound):]
+}
+
+// rewind takes back what was said from an offset of the source on: it is no longer part
+// of the conversation, and whoever goes on with it would do what a person has taken
+// back. The full transcript keeps it, and says so. The touched files stay listed: a
+// rewind may leave them as they are.
+func (b *builder) rewind(to int64) {
+	list := b.inOrder()
+	from := slices.IndexFunc(list, func(e entry) bool { return e.off >= to })
+	if from < 0 {
+		return
+	}
+	since := "an earlier message"
+	if from > 0 || list[0].off == to {
+		since = "message " + strconv.Itoa(list[from].n)
+	}
+	b.latest, b.next = list[:from], 0
+	b.lastAsked = entry{}
+	if b.firstAsked.off >= to {
+		b.firstAsked = entry{}
+	}
+	for _, e := range b.latest {
+		if e.role == string(transcript.RoleOperator) {
+			b.lastAsked = asked(e)
+		}
+	}
+	if b.lastAsked.text == "" {
+		b.lastAsked = b.firstAsked
+	}
+	b.note("The conversation was taken back to before " + since + ": what stands from there to here is no longer part of it.")
 }
 
 // touch counts a path. Its text passes redaction like any other: a path can
@@ -189,6 +237,14 @@ func (b *builder) write(e entry) {
 	if b.err == nil {
 		b.scratch = e.render(b.scratch[:0], b.count)
 		_, b.err = b.full.Write(b.scratch)
+	}
+}
+
+// note puts a remark of this product between two messages of the full transcript, under
+// a heading, which no message can hold.
+func (b *builder) note(text string) {
+	if b.full != nil && b.err == nil {
+		_, b.err = b.full.WriteString("\n## rewound\n\n" + text + "\n")
 	}
 }
 

@@ -44,7 +44,7 @@ func (q *Request) summary(b *builder, read transcript.Summary, from provenance) 
 	if repo := clean(q.DefaultTargetRepo); repo != "" {
 		s.DefaultTargetRepo = &repo
 	}
-	s.Latest = BoundedFile{Path: LatestName, MessageCount: len(b.latest), Bound: LatestBound}
+	s.Latest = BoundedFile{Path: LatestName, MessageCount: len(b.latestInOrder()), Bound: LatestBound}
 	if b.full != nil {
 		s.Full = &CountedFile{Path: FullName, LineCount: b.count}
 	}
@@ -195,6 +195,13 @@ func (s *Summary) caveats(q *Request, b *builder, read transcript.Summary, clean
 	}
 	if n := read.CompactionsTotal; n > 0 {
 		say("The source was compacted %s; what its occupant knew at the end is the latest summary and what follows it.", engine.Counted(n, "time"))
+	}
+	if n := read.Rewinds; n > 0 {
+		where := ""
+		if b.full != nil {
+			where = "; " + FullName + " marks where"
+		}
+		say("The source was taken back to an earlier prompt %s: what had been said since then is not in the latest transcript, and what it changed may still be there%s.", engine.Counted(n, "time"), where)
 	}
 	switch read.Turn.State {
 	case transcript.TurnOpen:

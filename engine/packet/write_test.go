@@ -508,3 +508,49 @@ func TestSourceThatBreaksOffLeavesNothing(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A person went back to before an earlier prompt: nobody goes on with what was taken back.
+func TestRewoundConversation(t *testing.T) {
+	var src strings.Builder
+	turn := func(id, parent, says string) {
+		src.WriteString(`{"parentUuid":"` + parent + `","type":"user","uuid":"` + id + `","sessionId":"s","message":{"content":"` + says + `"}}` + "\n" +
+			`{"parentUuid":"` + id + `","type":"assistant","uuid":"a` + id + `","sessionId":"s","message":{"content":[{"type":"text","text":"answer to ` + says + `"},{"type":"tool_use","name":"Write","input":{"file_path":"/p/` + id + `.go"}}]}}` + "\n")
+	}
+	turn("1", "0", "plan the basket")
+	turn("2", "a1", "delete the cart")
+	turn("3", "a2", "delete the tests too")
+	turn("4", "a1", "rename the cart")
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	if err := os.WriteFile(path, []byte(src.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	q := request(t, path)
+	q.CurrentWork = ""
+	res, p := written(t, q)
+	want := []string{"operator: plan the basket", "assistant: answer to plan the basket", "operator: rename the cart", "assistant: answer to rename the cart"}
+	if got := talk(t, res.Path); !slices.Equal(got, want) {
+		t.Errorf("latest: %q", got)
+	}
+	full := body(t, res.Path, FullName)
+	if !strings.Contains(full, "delete the tests too") || !strings.Contains(full, "## rewound\n\nThe conversation was taken back to before message 3: what stands from there to here is no longer part of it.\n\n## 7. operator") {
+		t.Errorf("full:\n%s", full)
+	}
+	if !strings.Contains(strings.Join(p.Summary.Caveats, "\n"), "taken back to an earlier prompt 1 time") {
+		t.Errorf("caveats %q", p.Summary.Caveats)
+	}
+	if !strings.Contains(p.Summary.CurrentWork, "rename the cart") || strings.Contains(p.Summary.CurrentWork, "delete") {
+		t.Errorf("current work %q", p.Summary.CurrentWork)
+	}
+	if touched := body(t, res.Path, TouchedName); !strings.Contains(touched, "/p/3.go") { // the files may have stayed as they are
+		t.Errorf("touched:\n%s", touched)
+	}
+	turn("5", "0", "[handover") // withdrawn at once, and the place of the first taken
+	if err := os.WriteFile(path, []byte(src.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	q.Target += "2"
+	res, p = written(t, q)
+	if got := talk(t, res.Path); len(got) != 2 || strings.Contains(p.Summary.CurrentWork, "rename") {
+		t.Errorf("latest %q, current work %q", got, p.Summary.CurrentWork)
+	}
+}

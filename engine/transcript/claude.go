@@ -10,6 +10,7 @@ import (
 type claudeRecord struct {
 	line
 	typ, subtype, uuid, session, cwd, stamp, version []byte
+	parent                                           []byte // raw: a quoted id or null
 	message, attachment, compact, origin, source     []byte
 	msg                                              reply
 	at                                               time.Time
@@ -48,6 +49,8 @@ func (rec *claudeRecord) set(key, v []byte) {
 		rec.subtype = inner(v)
 	case "uuid":
 		rec.uuid = inner(v)
+	case "parentUuid":
+		rec.parent = v
 	case "sessionId":
 		rec.session = inner(v)
 	case "cwd":
@@ -104,6 +107,7 @@ type claudeReader struct {
 	emit    func(Message)
 	sum     Summary
 	seen    *seenSet
+	hung    *branches
 	scratch []byte
 	// boundary is set between a compaction's boundary record and the summary
 	// that follows it, so that the pair counts as one event.
@@ -115,7 +119,7 @@ type claudeReader struct {
 // Summary is valid up to that point. Damage in the file is never an error: it
 // is in Summary.Skipped. emit may be nil.
 func Claude(r io.Reader, o Options, emit func(Message)) (Summary, error) {
-	cr := &claudeReader{opts: o, emit: emit, seen: newSeenSet(), boundary: o.middle}
+	cr := &claudeReader{opts: o, emit: emit, seen: newSeenSet(), hung: newBranches(), boundary: o.middle}
 	cr.sum.Runtime = RuntimeClaude
 	cr.sum.Turn.State = TurnUnknown
 	lr := newLineReader(r, o)
@@ -203,6 +207,7 @@ func (cr *claudeReader) compactBoundary(rec *claudeRecord) {
 		return
 	}
 	cr.sum.compaction(rec.compaction())
+	cr.hung.forget()
 	cr.boundary = true
 }
 

@@ -114,12 +114,17 @@ func (cr *claudeReader) user(rec *claudeRecord) {
 	})
 	cr.sum.Omitted.ToolResults += results
 	if joined := strings.TrimSpace(strings.Join(typed, "\n")); joined != "" {
-		role := RoleOperator
-		if rec.isSummary {
-			role = RoleSummary
+		m := Message{Role: RoleOperator, Text: joined}
+		switch {
+		case rec.isSummary:
+			m.Role = RoleSummary
 			cr.summaryOf(rec)
+		case results == 0:
+			if m.RewoundTo, m.Rewound = cr.hung.hang(rec); m.Rewound {
+				cr.sum.Rewinds++
+			}
 		}
-		cr.hand(rec, Message{Role: role, Text: joined})
+		cr.hand(rec, m)
 	}
 	cr.userTurn(rec, len(typed) > 0, results > 0)
 }

@@ -57,6 +57,11 @@ type Message struct {
 	Paths []string
 	// Inherited marks messages that a forked rollout copied from its parent.
 	Inherited bool
+	// Rewound is set on a prompt that took the place of an earlier one, which a person
+	// took back together with what followed it (Claude only): the messages from the
+	// offset RewoundTo up to this one are no longer part of the conversation.
+	Rewound   bool
+	RewoundTo int64
 }
 
 // Options steer a reader. The zero value hands out operator, assistant and
@@ -176,6 +181,9 @@ type Summary struct {
 	// Compactions lists the latest MaxCompactions, CompactionsTotal counts all.
 	Compactions      []Compaction `json:"compactions,omitempty"`
 	CompactionsTotal int          `json:"compactions_total"`
+	// Rewinds counts the prompts that took the place of earlier ones, see
+	// [Message.Rewound].
+	Rewinds int `json:"rewinds,omitempty"`
 	// Usage is the latest context size on record; nil when there is none.
 	Usage *Usage `json:"usage,omitempty"`
 	// Turn is the state of the latest turn.
