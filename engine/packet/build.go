@@ -48,7 +48,15 @@ type builder struct {
 
 	firstAsked, lastAsked entry
 	given                 handedOn
+	back                  takenBack
 	inherited             int
+}
+
+// takenBack says how often a Codex thread was taken back to an earlier prompt, and
+// whether what still holds of an older file could not be had.
+type takenBack struct {
+	times int
+	gone  bool
 }
 
 // touch counts one path by how it came up.

@@ -215,6 +215,12 @@ func (s *Summary) caveats(q *Request, b *builder, read transcript.Summary, clean
 	if read.ParentID != "" && b.inherited == 0 {
 		say("The source is a fork. What was said before the fork is in its parent's record and not in this packet.")
 	}
+	if n := b.back.times; n > 0 {
+		say("The source was taken back to an earlier prompt %s: what had been said since then is in the older files of the same conversation and not in this packet, and what it changed may still be there.", engine.Counted(n, "time"))
+	}
+	if b.back.gone {
+		say("The source was taken back to an earlier prompt, and an older file of the same conversation is gone or unreadable: the beginning is missing here.")
+	}
 	if read.StartCwd != "" && read.LastCwd != "" && filepath.Clean(read.StartCwd) != filepath.Clean(read.LastCwd) {
 		say("The source moved from %s to %s.", clean(read.StartCwd), clean(read.LastCwd))
 	}

@@ -156,6 +156,11 @@ func (q *Request) fill(temp string, rt transcript.Runtime, from provenance) (Res
 	}
 	defer func() { _ = dir.Close() }()
 	b := newBuilder(dir, q.NoFullTranscript)
+	b.back, err = q.older(rt, b)
+	if err != nil {
+		_ = b.closeFull()
+		return Result{}, err
+	}
 	read, err := transcript.ReadFile(q.SourcePath, rt, transcript.Options{Tools: true}, b.message)
 	if err != nil {
 		_ = b.closeFull()
@@ -176,6 +181,25 @@ func (q *Request) fill(temp string, rt transcript.Runtime, from provenance) (Res
 		Files: files, Messages: b.count, Omitted: s.OmittedCounts, Redactions: b.counts,
 		Skipped: read.Skipped, SkippedTotal: read.SkippedTotal, Caveats: s.Caveats, Summary: s,
 	}, nil
+}
+
+// older takes what still holds of the older files of a thread that was taken back.
+func (q *Request) older(rt transcript.Runtime, b *builder) (takenBack, error) {
+	var t takenBack
+	if rt != transcript.RuntimeCodex {
+		return t, nil
+	}
+	parts, whole, err := transcript.TakenBack(q.SourcePath)
+	if err != nil {
+		return t, q.unreadable(err)
+	}
+	t.times, t.gone = len(parts), !whole
+	for _, p := range parts {
+		if _, err := transcript.ReadPart(p, rt, transcript.Options{Tools: true}, b.message); err != nil {
+			t.gone = true // the files behind it can be read
+		}
+	}
+	return t, nil
 }
 
 // writeFiles writes everything but the full transcript, which is there already.

@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"rig/engine"
+	"rig/engine/transcript"
 )
 
 const cases = "../../testdata/cases/"
@@ -552,5 +554,61 @@ func TestRewoundConversation(t *testing.T) {
 	res, p = written(t, q)
 	if got := talk(t, res.Path); len(got) != 2 || strings.Contains(p.Summary.CurrentWork, "rename") {
 		t.Errorf("latest %q, current work %q", got, p.Summary.CurrentWork)
+	}
+}
+
+// A Codex thread that was taken back to an earlier prompt twice goes on in further
+// files: what still holds of the older ones comes first, what was taken back does not
+// come. Names and headers as 0.171 writes them.
+func TestTakenBackCodex(t *testing.T) {
+	const thread, second, third = "019f0026-0000-7000-8000-000000000026", "019f0030-0000-7000-8000-000000000030", "019f0031-0000-7000-8000-000000000031"
+	home := t.TempDir()
+	meta := func(base string, end int) string {
+		if base != "" {
+			base = `,"history_base":{"thread_id":"` + base + `","end_byte_offset":` + strconv.Itoa(end) + `}`
+		}
+		return `{"timestamp":"2026-12-01T10:00:00.000Z","type":"session_meta","payload":{"id":"` + thread + `"` + base + `,"cwd":"/p"}}` + "\n"
+	}
+	turn := func(says string) string {
+		rec := func(role, text string) string {
+			return `{"timestamp":"2026-12-01T10:00:00.000Z","type":"response_item","payload":{"type":"message","role":"` + role + `","content":[{"type":"input_text","text":"` + text + `"}]}}` + "\n"
+		}
+		return rec("user", says) + strings.Replace(rec("assistant", "answer to "+says), "input_text", "output_text", 1)
+	}
+	put := func(stamp, id, text string) string {
+		path := filepath.Join(home, "sessions", "2026", "12", "01", "rollout-"+stamp+"-"+id+".jsonl")
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	one := meta("", 0) + turn("plan")
+	first := put("2026-12-01T10-00-00", thread, one+turn("delete the cart"))
+	two := meta(thread, len(one)) + turn("rename the cart")
+	put("2026-12-01T10-00-00", thread+"_"+second, two+turn("delete the tests"))
+	last := put("2026-12-01T11-00-00", thread+"_"+third, meta(second, len(two))+turn("run the tests"))
+	q := request(t, last)
+	q.SourceRuntime, q.SourceSession, q.SourceCwd, q.CurrentWork = transcript.RuntimeCodex, "dev-qa@shop", "/p", ""
+	res, p := written(t, q)
+	want := []string{
+		"operator: plan", "assistant: answer to plan", "operator: rename the cart", "assistant: answer to rename the cart",
+		"operator: run the tests", "assistant: answer to run the tests",
+	}
+	if got := talk(t, res.Path); !slices.Equal(got, want) {
+		t.Errorf("latest: %q", got)
+	}
+	if got := strings.Join(p.Summary.Caveats, "\n"); !strings.Contains(got, "taken back to an earlier prompt 2 times") || strings.Contains(got, "missing here") {
+		t.Errorf("caveats %q", got)
+	}
+	if err := os.Remove(first); err != nil {
+		t.Fatal(err)
+	}
+	q.Target += "2"
+	res, p = written(t, q)
+	if got := talk(t, res.Path); !slices.Equal(got, want[2:]) || !strings.Contains(strings.Join(p.Summary.Caveats, "\n"), "the beginning is missing here") {
+		t.Errorf("latest %q, caveats %q", got, p.Summary.Caveats)
 	}
 }

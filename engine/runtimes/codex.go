@@ -277,8 +277,8 @@ func threadOf(files []openFile, home string) (id, rollout string) {
 			}
 		}
 		if f.writes && strings.HasPrefix(f.path, filepath.Join(real, "sessions")+"/") && strings.HasPrefix(name, "rollout-") && strings.HasSuffix(name, ".jsonl") {
-			if stem := strings.TrimSuffix(name, ".jsonl"); len(stem) > 36 && validToken(engine.RuntimeCodex, stem[len(stem)-36:]) == nil {
-				rollouts[stem[len(stem)-36:]] = f.path
+			if id := transcript.RolloutID(name); validToken(engine.RuntimeCodex, id) == nil {
+				rollouts[id] = f.path
 			}
 		}
 	}

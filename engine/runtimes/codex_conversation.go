@@ -76,7 +76,8 @@ const maxLineage = 50
 // baseCaveat follows what a fork refers to: it holds only what came after the
 // fork, so it needs the rollout that it builds on, and every one that this builds
 // on in turn. A fork of the older kind, which repeats its parent's history, needs
-// none. What cannot be read says nothing.
+// none. A further file of a thread, begun when that was taken back to an earlier
+// prompt, builds on the one before it. What cannot be read says nothing.
 func (c *Codex) baseCaveat(st *engine.ConversationState, h engine.Homes, loc transcript.Location) {
 	seen := map[string]bool{}
 	for range maxLineage {
@@ -88,14 +89,20 @@ func (c *Codex) baseCaveat(st *engine.ConversationState, h engine.Homes, loc tra
 		if err != nil || base == "" || validToken(engine.RuntimeCodex, base) != nil {
 			return
 		}
-		st.Details["fork"] = true
+		back := head.value.ParentID == "" // of the same thread
+		if !back {
+			st.Details["fork"] = true
+		}
 		why := ""
-		switch loc, err = findCodex(h.CodexDir, base); {
+		switch loc, err = transcript.FindCodexBase(h.CodexDir, base); {
 		case err != nil:
 			return
 		case loc.Path == "" || loc.Empty:
 			why = "it is a fork, and the rollout it refers to is gone"
-			if len(seen) > 0 {
+			switch {
+			case back:
+				why = "it was taken back to an earlier prompt, and the rollout from before that is gone"
+			case len(seen) > 0:
 				why = "it is a fork of a fork, and a rollout that it refers to is gone"
 			}
 		case seen[base]:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rig/engine"
+	"rig/engine/transcript"
 )
 
 func userRecord(id, cwd string) string {
@@ -214,6 +215,37 @@ func TestCodexConversation(t *testing.T) {
 	write(t, filepath.Join(h.Home, ".codex", "sessions/2026/03/03", name), sessionMeta(thread, "", "/home/op/project"))
 	if st := check("another home", other, engine.Absent, ""); st.Details["found_in"] != filepath.Join(h.Home, ".codex") {
 		t.Errorf("where it was found: %+v", st)
+	}
+}
+
+// TestCodexTakenBack: when a person takes a thread back to an earlier prompt, Codex
+// goes on in a further file of the same thread, perhaps days later, which builds on the
+// one before. Names and header as 0.171 writes them.
+func TestCodexTakenBack(t *testing.T) {
+	const again, third = "019f0030-0000-7000-8000-000000000030", "019f0031-0000-7000-8000-000000000031"
+	rt := NewCodex(testConfig(t))
+	h := engine.Homes{Home: t.TempDir()}
+	h.CodexDir = filepath.Join(h.Home, ".codex")
+	first := filepath.Join(h.CodexDir, "sessions/2026/11/30/rollout-2026-11-30T10-00-00-"+thread+".jsonl")
+	second := filepath.Join(h.CodexDir, "sessions/2026/11/30/rollout-2026-11-30T10-00-00-"+thread+"_"+again+".jsonl")
+	last := filepath.Join(h.CodexDir, "sessions/2027/01/02/rollout-2027-01-02T09-00-00-"+thread+"_"+third+".jsonl")
+	taken := strings.Replace(sessionMeta(thread, thread, "/p"), `"forked_from_id":"`+thread+`",`, "", 1)
+	write(t, second, taken)
+	write(t, last, strings.Replace(taken, `"thread_id":"`+thread, `"thread_id":"`+again, 1))
+	if st := rt.Conversation(t.Context(), thread, "/p", h); st.Details["blocks"] != true || !strings.Contains(st.Why, "from before that is gone") {
+		t.Errorf("without the first file: %+v", st)
+	}
+	write(t, first, sessionMeta(thread, "", "/p"))
+	if st := rt.Conversation(t.Context(), thread, "/p", h); st.Path != last || st.Details["blocks"] != nil || len(st.Caveats) != 0 {
+		t.Errorf("%+v", st)
+	}
+	kept := transcript.RealDir(h.CodexDir)
+	files := []openFile{
+		{path: filepath.Join(kept, lockDir, thread+".lock"), locked: true},
+		{path: strings.Replace(last, h.CodexDir, kept, 1), writes: true},
+	}
+	if id, rollout := threadOf(files, h.CodexDir); id != thread || !strings.HasSuffix(rollout, third+".jsonl") {
+		t.Errorf("the client writes %s in %s", id, rollout)
 	}
 }
 

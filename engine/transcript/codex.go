@@ -186,13 +186,14 @@ func (cr *codexReader) header(rec *codexRecord) {
 		}
 		return
 	}
-	cr.sum.SessionID, cr.sum.ParentID, cr.sum.BaseID = h.id, h.parent, h.base
+	cr.sum.SessionID, cr.sum.ParentID, cr.sum.BaseID, cr.sum.BaseEnd = h.id, h.parent, h.base, h.baseEnd
 	cr.sum.StartCwd, cr.sum.LastCwd, cr.sum.Version = h.cwd, h.cwd, h.version
 }
 
 // sessionHeader is what a rollout says about itself.
 type sessionHeader struct {
 	id, parent, base, cwd, version string
+	baseEnd                        int64
 }
 
 func parseHeader(payload members) sessionHeader {
@@ -200,6 +201,7 @@ func parseHeader(payload members) sessionHeader {
 		id:      short(payload.get("id"), 200),
 		parent:  short(payload.get("forked_from_id"), 200),
 		base:    short(field(payload.get("history_base"), "thread_id"), 200),
+		baseEnd: integer(field(payload.get("history_base"), "end_byte_offset")),
 		cwd:     short(payload.get("cwd"), 4096),
 		version: short(payload.get("cli_version"), 64),
 	}

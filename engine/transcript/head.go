@@ -12,10 +12,13 @@ type Head struct {
 	// from (Codex). Both are native tokens: redact them.
 	SessionID string `json:"session_id,omitempty"`
 	ParentID  string `json:"parent_id,omitempty"`
-	// BaseID is the conversation whose file this one builds on (Codex): without
-	// that file this one cannot be continued. Empty for a file that holds all of
-	// its own history, also that of a fork. It is a native token too.
-	BaseID string `json:"base_id,omitempty"`
+	// BaseID is the file that this one builds on, up to the byte offset BaseEnd
+	// (Codex): without that file this one cannot be continued. It belongs to the
+	// parent of a fork, or to the same thread, which was taken back to an earlier
+	// prompt. Empty for a file that holds all of its own history, also that of a
+	// fork. It is a native token too.
+	BaseID  string `json:"base_id,omitempty"`
+	BaseEnd int64  `json:"base_end,omitempty"`
 	// StartCwd is the directory in which it began, StartedAt when; zero when
 	// the looked-at part does not say.
 	StartCwd  string    `json:"start_cwd,omitempty"`
@@ -65,7 +68,7 @@ func HeadFrom(r io.Reader, rt Runtime) (Head, error) {
 // take fills what is still missing from one record.
 func (h *Head) take(s Summary) {
 	if h.SessionID == "" {
-		h.SessionID, h.ParentID, h.BaseID = s.SessionID, s.ParentID, s.BaseID
+		h.SessionID, h.ParentID, h.BaseID, h.BaseEnd = s.SessionID, s.ParentID, s.BaseID, s.BaseEnd
 	}
 	if h.StartCwd == "" {
 		h.StartCwd = s.StartCwd

@@ -143,9 +143,11 @@ type Summary struct {
 	// ParentID is the conversation a Codex rollout was forked from, provenance
 	// only. Claude transcripts do not record one.
 	ParentID string `json:"parent_id,omitempty"`
-	// BaseID is the conversation whose file a Codex rollout builds on instead of
+	// BaseID is the file that a Codex rollout builds on instead of
 	// repeating it; empty for one that holds all of its history.
 	BaseID string `json:"base_id,omitempty"`
+	// BaseEnd is the byte offset in that file at which this one goes on.
+	BaseEnd int64 `json:"base_end,omitempty"`
 	// StartedAt and LastAt are the first and the latest recorded time; zero
 	// when no record has one.
 	StartedAt time.Time `json:"started_at"`
