@@ -1,7 +1,7 @@
 package main
 
 // learnedMutants break what holds of a conversation that comes onto the record after
-// the start of its client.
+// the start of its client, or that is taken back to an earlier prompt.
 var learnedMutants = []mutant{
 	{
 		"a stranger's id is not learned", "engine/learn_id.go",
@@ -22,5 +22,15 @@ var learnedMutants = []mutant{
 		"a conversation that nobody wrote does not replace one", "engine/learn_id.go",
 		"last.Homes).Exists != Present:", "last.Homes).Exists == Unknown:",
 		engineTests, "TestASeatComesBackToTheConversationThatItLeft",
+	},
+	{
+		"what a person took back is not handed on", "engine/packet/build.go",
+		"	if m.Rewound {\n", "	if m.Rewound && false {\n",
+		"./engine/packet", "TestRewoundConversation",
+	},
+	{
+		"the newest file of a thread counts", "engine/transcript/locate_codex.go",
+		"strings.Compare(filepath.Base(b), filepath.Base(a))", "strings.Compare(filepath.Base(a), filepath.Base(b))",
+		"./engine/runtimes", "TestCodexTakenBack",
 	},
 }

@@ -140,6 +140,44 @@ fact 'shell: it ran' 'on_screen $shell said-42'
 fact 'whoami: the seat knows who it is' 'grep -qF "$shell" "$work/who.json"'
 current=''
 
+# ---- taken back: what a person withdraws (Escape twice) is not handed on. The stand-ins do not know these keys.
+# takes_back ADDRESS MENU KEYS...: withdraws the last prompt, and goes on.
+takes_back() {
+  local seat=$1 menu=$2 press
+  shift 2
+  current=$seat
+  does "$seat: is told what holds" send "$seat" "the heron stays" --verify
+  does "$seat: idle" wait "$seat" --until idle --timeout 15s
+  does "$seat: is told what is withdrawn" send "$seat" "the crow goes" --verify
+  does "$seat: idle after that" wait "$seat" --until idle --timeout 15s
+  for press in Escape Escape; do
+    T send-keys -t "=$seat:" "$press"
+    sleep 0.5 # the client tells two presses from one by time
+  done
+  fact "$seat: it asks how far back" 'on_screen $current "$menu"'
+  for press in "$@"; do
+    T send-keys -t "=$seat:" "$press"
+    sleep 1
+  done
+  fact "$seat: what was withdrawn stands in its box" 'R seat status $current --json; [ "$(jq -r .activity.draft <<<"$answer")" = "the crow goes" ]'
+  T send-keys -t "=$seat:" C-u
+  fact "$seat: its box is empty" 'R seat status $current --json; [ "$(jq -r ".activity.draft // empty" <<<"$answer")" = "" ]'
+  does "$seat: goes on" send "$seat" "the wren comes" --verify
+  does "$seat: idle once more" wait "$seat" --until idle --timeout 15s
+  fact "$seat: its context is known" '[ "$(seat $current .context.known)" = true ]'
+  does "$seat: its packet is written" restore-packet write --source-session "$seat" --target "$work/back-$seat"
+  at_once "$seat: the packet hands on what holds, and that alone" \
+    'f="$work/back-$current/transcript-latest.md"; grep -q heron "$f" && grep -q wren "$f" && ! grep -q crow "$f" && grep -q "taken back to an earlier prompt 1 time" "$work/back-$current/restore-instructions.md"'
+  current=''
+}
+case "$CLAUDE $CODEX" in
+*agentsim*) ;;
+*)
+  takes_back "$claude" 'Rewind' Up Enter Enter
+  takes_back "$codex" 'rewind' Enter
+  ;;
+esac
+
 # ---- privacy
 R events --json
 R explain "$claude" --json
