@@ -111,7 +111,7 @@ func (a *app) tuiOptions(f tuiFlags) tui.Options {
 		ReadOnly: f.readOnly, NoMouse: f.noMouse, ASCII: f.ascii, Theme: f.theme, Keys: a.conf.keys(), Zone: time.Local,
 		Bell: f.bell || a.conf.Console.Bell, Notify: f.notify || a.conf.Console.Notify, InPopup: inPopup(),
 		Now: wallClock{}.Now, LogPath: a.logFile(), Env: os.Environ(), Marker: os.Getenv("RIG_TUI_MARKER") != "", OnFrame: onFrame,
-		Attach: attachCommand, Starters: starterChoices, Discovered: a.discoveredChoices,
+		Attach: attachCommand, Starters: a.starterChoices, Discovered: a.discoveredChoices,
 		HostChecks: func() []engine.RestoreCheckItem { return hostChecks(a.paths) },
 	}
 	if os.Getenv("TMUX") != "" {
@@ -163,12 +163,45 @@ func (p attachProc) SetStdout(w io.Writer) { p.Stdout = w }
 // SetStderr gives the attach the terminal's error output.
 func (p attachProc) SetStderr(w io.Writer) { p.Stderr = w }
 
-func starterChoices(context.Context) ([]tui.Choice, error) {
-	var out []tui.Choice
+// starterChoices lists the starters; those whose clients are on this machine come first,
+// and of the others it is said what they need.
+func (a *app) starterChoices(context.Context) ([]tui.Choice, error) {
+	var ready, rest []tui.Choice
 	for _, s := range specs.List() {
-		out = append(out, tui.Choice{Value: s.Name, Note: engine.Counted(s.Seats, "seat") + " — " + s.Summary})
+		ch := tui.Choice{Value: s.Name, Note: engine.Counted(s.Seats, "seat") + " — " + s.Summary}
+		var missing []string
+		for _, rt := range s.Runtimes {
+			if !a.clientThere(rt) {
+				missing = append(missing, string(rt))
+			}
+		}
+		if len(missing) == 0 {
+			ready = append(ready, ch)
+			continue
+		}
+		ch.Note += " (not on this machine: " + strings.Join(missing, ", ") + ")"
+		rest = append(rest, ch)
 	}
-	return out, nil
+	return append(ready, rest...), nil
+}
+
+// clientThere reports whether the program of a runtime can be found. Whether it starts
+// is the plan's to say.
+func (a *app) clientThere(rt engine.RuntimeName) bool {
+	var words []string
+	var err error
+	switch rt {
+	case engine.RuntimeClaude:
+		words, err = command("RIG_CLAUDE_COMMAND", a.conf.Claude.Command, "claude")
+	case engine.RuntimeCodex:
+		words, err = command("RIG_CODEX_COMMAND", a.conf.Codex.Command, "codex")
+	default:
+		return true
+	}
+	if err == nil {
+		_, err = exec.LookPath(words[0])
+	}
+	return err == nil
 }
 
 func (a *app) discoveredChoices(ctx context.Context) ([]tui.Choice, error) {
