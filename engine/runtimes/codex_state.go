@@ -99,8 +99,11 @@ func (c *Codex) unwritten(t codexThread, home string) bool {
 // open, or the one filed under the id on record.
 func (c *Codex) rollout(p engine.Probe) (path string, ok bool, why string) {
 	t, ok, why := c.thread(p)
-	if ok && t.rollout != "" {
+	switch {
+	case ok && t.rollout != "":
 		return t.rollout, true, ""
+	case t.several: // the one on record may be the one before, with another context
+		return "", false, why
 	}
 	id := t.id
 	if !ok {

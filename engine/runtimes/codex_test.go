@@ -68,6 +68,12 @@ func TestCodexIdentity(t *testing.T) {
 		}
 		p.Now = p.Now.Add(time.Minute)
 	}
+	// The context of the one on record is not taken for that of the other.
+	write(t, filepath.Join(p.Session.Homes.CodexDir, rollout1), sessionMeta(thread, "", "/home/op/project"))
+	p.Session.Token = engine.NewResumeToken(thread)
+	if u := rt.Usage(t.Context(), p); u.Known || !strings.Contains(u.Note, "holds several conversations") {
+		t.Errorf("which is written cannot be told: %+v", u)
+	}
 	p = codexProbe(t, t.TempDir())
 	p.Signals.Hooks = []engine.HookSignal{hook("SessionStart", p.Now, map[string]string{"session_id": thread, "source": "startup"})}
 	if id := rt.Identify(t.Context(), p); id.Token.Reveal() != thread || id.Proven {
