@@ -603,6 +603,20 @@ func TestTakenBackCodex(t *testing.T) {
 	if got := strings.Join(p.Summary.Caveats, "\n"); !strings.Contains(got, "taken back to an earlier prompt 2 times") || strings.Contains(got, "missing here") {
 		t.Errorf("caveats %q", got)
 	}
+	// The same of a fork, whose first file builds on its parent's.
+	whole, err := os.ReadFile(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fork := `,"forked_from_id":"` + second[:35] + `9","history_base":{"thread_id":"` + second[:35] + `9","end_byte_offset":5},"cwd"`
+	forked := strings.Replace(string(whole), `,"cwd"`, fork, 1)
+	put("2026-12-01T10-00-00", thread, forked)
+	put("2026-12-01T10-00-00", thread+"_"+second, strings.Replace(two, strconv.Itoa(len(one)), strconv.Itoa(len(one)+len(fork)-len(`,"cwd"`)), 1))
+	q.Target += "-fork"
+	res, p = written(t, q)
+	if got := talk(t, res.Path); !slices.Equal(got, want) {
+		t.Errorf("latest of a fork: %q", got)
+	}
 	if err := os.Remove(first); err != nil {
 		t.Fatal(err)
 	}

@@ -25,10 +25,13 @@ func TakenBack(path string) (parts []Part, complete bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	home, seen := homeOf(path), map[string]bool{}
-	for head.BaseID != "" && head.ParentID == "" {
+	home, thread, seen := homeOf(path), RolloutID(filepath.Base(path)), map[string]bool{}
+	for head.BaseID != "" {
 		loc, err := FindCodexBase(home, head.BaseID)
-		if err != nil || loc.Path == "" || loc.Compressed || seen[loc.Path] || len(parts) == maxParts {
+		switch {
+		case err == nil && loc.Path == "" && head.ParentID != "", loc.Path != "" && RolloutID(filepath.Base(loc.Path)) != thread:
+			return parts, true, nil // it is, or may be, the parent's
+		case err != nil || loc.Path == "" || loc.Compressed || seen[loc.Path] || len(parts) == maxParts:
 			return parts, false, nil
 		}
 		seen[loc.Path] = true
