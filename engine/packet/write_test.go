@@ -613,7 +613,7 @@ func TestTakenBackCodex(t *testing.T) {
 	put("2026-12-01T10-00-00", thread, forked)
 	put("2026-12-01T10-00-00", thread+"_"+second, strings.Replace(two, strconv.Itoa(len(one)), strconv.Itoa(len(one)+len(fork)-len(`,"cwd"`)), 1))
 	q.Target += "-fork"
-	res, p = written(t, q)
+	res, _ = written(t, q)
 	if got := talk(t, res.Path); !slices.Equal(got, want) {
 		t.Errorf("latest of a fork: %q", got)
 	}
