@@ -106,7 +106,8 @@ func same(format, value string) string { return "#{==:" + format + "," + value +
 // name, which may not be the only one: in a group of sessions, tmux evaluates the
 // formats in the one that was used last.
 func shownBy(session string) string {
-	return "#{m/r:(^|#,)" + session + "(#,|$),#{window_linked_sessions_list}}"
+	listed := "#{m/r:(^|#,)" + session + "(#,|$),#{window_linked_sessions_list}}"
+	return "#{||:" + same("#{session_name}", session) + "," + listed + "}"
 }
 
 // samePID is the format that is true for a pane of this process, and for a dead pane
@@ -217,7 +218,7 @@ func (c check) refusal(out, nonce string) error {
 		return mismatch("operation", g.Op, tail[2])
 	case g.PID != 0 && head[3] != strconv.Itoa(g.PID) && (head[3] != "" || head[4] != "1"):
 		return mismatch("pid", strconv.Itoa(g.PID), head[3])
-	case c.named() && !slices.Contains(strings.Split(tail[4], ","), g.Session):
+	case c.named() && tail[3] != g.Session && !slices.Contains(strings.Split(tail[4], ","), g.Session):
 		return mismatch("session", g.Session, tail[3])
 	case c.ended && head[4] != "1":
 		return engine.Errorf(engine.CodePaneMismatch, "its process is still running; nothing was done").

@@ -135,8 +135,9 @@ func rolloutIDs(name string) string {
 const maxRolloutDepth = 4
 
 // eachRollout calls fn for the rollouts under a folder until it returns false; since
-// leaves out the days before that one, named as their folders are. A missing folder has none; folders that cannot be read are an error, because
-// "not found" must not be said of a place that was not looked at.
+// leaves out the days before that one, named as their folders are. A missing folder
+// has none; folders that cannot be read are an error, because "not found" must not be
+// said of a place that was not looked at.
 func eachRollout(root, since string, fn func(path string) bool) error {
 	real, err := filepath.EvalSymlinks(root)
 	if errors.Is(err, fs.ErrNotExist) {
